@@ -4,8 +4,7 @@ import json
 from io import StringIO
 from pathlib import Path
 
-import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 SEED = "CREATE TABLE t (org_unit text, name text); INSERT INTO t VALUES ('a', 'ours'), ('b', 'theirs');"
 CASES = (
@@ -34,12 +33,3 @@ def test_what_is_allowed_and_accepted_is_measured_beside_the_owner(db: None, tmp
         assert rows[f"guard, processor, p{share}"]["ours"] > 0
         assert rows[f"look at the plan, p{share}"]["ours"] > 0
     assert "the owner's own run" in out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("cases", "sentence"),
-    [(CASES[2:], "cases.jsonl has no case to allow."), (CASES[1:2], "None of the statements is accepted.")],
-)
-def test_nothing_to_measure_is_said(db: None, tmp_path: Path, cases: tuple[str, ...], sentence: str) -> None:
-    with pytest.raises(CommandError, match=sentence):
-        measured(tmp_path, *cases)

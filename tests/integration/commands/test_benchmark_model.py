@@ -8,13 +8,10 @@ from typing import Any
 import httpx
 import pytest
 from asgiref.sync import async_to_sync
-from django.core.management import CommandError, call_command
 
-from agent.prompting import count_messages, count_tokens
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
-from evals.model.model_benchmark import report_of
-from evals.model.model_script import QUERY, SEARCH, Script, ScriptedQuestion, load_questions
+from evals.model.model_script import QUERY, SEARCH, Script, ScriptedQuestion
 from evals.model.paced_service import Pace, PacedService
 from evals.model.plain_pipeline import ask_plainly
 from evals.model.scripted_service import served
@@ -109,66 +106,10 @@ def test_a_conversation_asks_the_data_then_searches_then_cites_each_sentence(mod
     assert message["content"] == "The `allowance` is EUR 300 [3]. 70 orders are open [2]."
 
 
-def test_only_what_the_evidence_says_is_answered(model: ServedModel) -> None:
-    assert (
-        post(model, [SYSTEM, asked(1, "x", "每月支付。每周 300 欧元。")])[0]["content"]
-        == "每个星期给三百欧元 [2]。每月支付 [2]。"
-    )
-    assert post(model, [SYSTEM, asked(1, "每月支付。")])[0]["content"] == "每月支付 [1]。"
-    assert post(model, [SYSTEM, asked(1)])[0]["content"] == "NO_ANSWER"
-
-
 def test_the_judge_answers_a_line_for_each_sentence(model: ServedModel) -> None:
     sentences = ("70 orders are open [2]. 每个星期给三百欧元 [4]。", "每月支付 [4]。", "An invention [4].")
     message, _usage = post(model, judge(*sentences, evidence="他们每周 300 欧元。"))
     assert message["content"] == '1 S "每周 300 欧元"\n2 N ""\n3 N ""'
-
-
-def test_the_judge_quotes_the_lines_of_a_result_that_decide(model: ServedModel) -> None:
-    message, _usage = post(
-        model, judge("70 orders are open [4].", evidence="Orders of 2026\n\n| count |\n| --- |\n| 70 |")
-    )
-    assert message["content"] == '1 S "| 70 |"'
-
-
-def test_tokens_are_counted_as_the_product_counts_them(model: ServedModel) -> None:
-    messages = [SYSTEM, asked(1, "每月支付。")]
-    _message, usage = post(model, messages, tools=TOOLS)
-    prompt = count_messages(messages) + count_tokens(json.dumps(TOOLS))
-    call = json.dumps({"queries": ["每周 300 欧元"]}, ensure_ascii=False)
-    assert usage == {
-        "prompt_tokens": prompt,
-        "completion_tokens": count_tokens(f"{SEARCH}{call}"),
-        "total_tokens": prompt + count_tokens(f"{SEARCH}{call}"),
-        "prompt_tokens_details": {"cached_tokens": 0},
-    }
-
-
-def test_the_beginning_of_an_earlier_prompt_is_cached_until_the_next_run(
-    model: ServedModel, service: PacedService
-) -> None:
-    def cached(messages: list[Any], **more: Any) -> int:
-        tokens: int = post(model, messages, **more)[1]["prompt_tokens_details"]["cached_tokens"]
-        return tokens
-
-    begin = [SYSTEM, asked(1, "每月支付。")]
-    assert cached(begin, tools=TOOLS) == 0
-    first = service.calls[0].prompt_tokens
-    assert cached([*begin, {"role": "assistant", "content": "Go on."}], tools=TOOLS) == first
-    rewritten = [SYSTEM, asked(1, "每月另行支付。")]
-    assert count_tokens(json.dumps(TOOLS)) + count_messages([SYSTEM]) < cached(rewritten, tools=TOOLS) < first
-    assert cached(begin, tools=TOOLS[:1]) < count_tokens(json.dumps(TOOLS)), (
-        "what stands behind other tools is not the beginning"
-    )
-    assert cached(judge("每月支付", evidence="每月支付")) == 0
-    assert [call.is_judge for call in service.forget()] == [False, False, False, False, True]
-    assert cached(begin, tools=TOOLS) == 0
-
-
-def test_a_request_outside_the_script_is_refused(model: ServedModel) -> None:
-    body = {"messages": [{"role": "user", "content": "Give a title."}]}
-    answer = httpx.post(f"{model.base_url}/chat/completions", json=body)
-    assert (answer.status_code, answer.json()["error"]["message"]) == (400, "The script has no answer to this request.")
 
 
 @pytest.mark.django_db
@@ -179,42 +120,3 @@ def test_the_plain_pipeline_answers_with_one_call(model: ServedModel, service: P
     assert plain.first_sentence_s is not None
     assert plain.first_sentence_s <= plain.end_s
     assert len(service.calls) == 1
-
-
-def test_the_questions_are_of_three_kinds_and_two_languages() -> None:
-    questions = load_questions()
-    counts = {group: sum(each.group == group for each in questions) for group in ("documents", "data", "both")}
-    assert counts == {"documents": 10, "data": 6, "both": 4}
-    assert sum(each.language == "en" for each in questions) == len(questions) / 2
-    own_words = sum(any(said.words and said.says for said in each.answer) for each in questions)
-    assert own_words == 3, "a third of the answers from documents are in other words"
-    assert all(bool(each.sql) == any(not said.words for said in each.answer) for each in questions)
-
-
-def test_medians_are_of_the_questions_that_have_the_number() -> None:
-    def row(group: str, settled: float | None, end: float) -> dict[str, Any]:
-        ours = {"calls": 1, "prompt_tokens": 3_000, "judge_calls": 0, "judge_tokens": 0, "cached_share": 0.0}
-        times = {"first_settled_s": settled, "first_judged_s": None, "end_s": end}
-        plain = {"prompt_tokens": 2_000, "first_sentence_s": end / 4, "end_s": end / 2}
-        return {"group": group, "sentences": 1, "shown": 1, "unchecked": 0, "ours": ours | times, "plain": plain}
-
-    report = report_of([row("documents", 1.0, 8.0), row("documents", None, 4.0), row("data", 9.0, 9.0)])
-    found = report.as_json("model", {})
-    assert found["ours"] == found["groups"]["documents"]["ours"]
-    assert (found["ours"]["first_settled_s"], found["ours"]["first_judged_s"], found["ours"]["end_s"]) == (
-        1.0,
-        None,
-        6.0,
-    )
-    assert found["plain"] == {"prompt_tokens": 2_000, "first_sentence_s": 1.5, "end_s": 3.0}
-    assert (found["groups"]["data"]["ours"]["end_s"], found["groups"]["both"]["ours"]["end_s"]) == (9.0, None)
-    assert len(found["questions"]) == 3
-    settled = next(each for each in found["rows"] if each["name"] == "documents: first settled")
-    assert (settled["ours"], settled["peer"], settled["aim"]) == (1.0, 2.0, "1.5 ×"), "beside the same question's"
-
-
-@pytest.mark.django_db
-def test_without_the_demo_it_says_so() -> None:
-    make_user("pieter")
-    with pytest.raises(CommandError, match="The demo company is not in this database"):
-        call_command("benchmark", "model")

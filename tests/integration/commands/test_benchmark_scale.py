@@ -1,18 +1,14 @@
 """`manage.py benchmark scale`: a collection that grows, and goes on where it was interrupted."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
 from evals.search import scale_world
-from knowledge.models import ChunkIndex, Folder, KnowledgeBase, TermFrequency
+from knowledge.models import ChunkIndex, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,29 +47,6 @@ def synthetic() -> dict[Any, Any]:
     """{id of a passage: its vector}."""
     rows = ChunkIndex.unscoped.filter(knowledge_base__name__startswith="Benchmark")
     return dict(rows.values_list("chunk_id", "vector"))
-
-
-def test_a_collection_is_measured_and_stays(tmp_path: Path, settings: LazySettings) -> None:
-    settings.SEARCH_EXACT_LIMIT = 50
-    people = User.objects.count()
-    report = tmp_path / "scale.json"
-    call_command("benchmark", *WORDS, "--passages", "200", "--json", str(report))
-    found = json.loads(report.read_text())
-    rows, facts = {row["name"]: row for row in found["rows"]}, found["facts"]
-    for share in ("100", "10", "1", "0.1"):
-        for number in ("p50", "p95"):
-            assert rows[f"sees {share} %, {number}"]["ours"] > 0
-            assert rows[f"sees {share} %, {number}"]["peer"] > 0
-        assert 0 <= rows[f"sees {share} %, recall@10"]["ours"] <= 1
-    assert rows["sees 10 %, recall@10"]["ours"] == 1.0, "below the limit a pass is exact"
-    assert facts["sees 100 %"].startswith("200 passages in 30 folders")
-    assert facts["sees 10 %"].endswith("by one exact pass")
-    assert (facts["passages"], facts["folders"], facts["mixed from"]) == (200, 30, 3)
-
-    assert User.objects.count() == people, "people are made for the run"
-    base = KnowledgeBase.unscoped.get(name="Benchmark scale 1")
-    assert sum(Folder.unscoped.filter(knowledge_base=base).values_list("chunk_count", flat=True)) == 200
-    assert TermFrequency.unscoped.filter(knowledge_base=base).exists()
 
 
 def test_an_interrupted_collection_goes_on_where_it_stopped() -> None:

@@ -1,23 +1,19 @@
 """The evaluation commands on a small set whose right numbers are known."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
 from evals.search.corpus import hidden, load_corpus
 from evals.search.datasets import load_dataset
-from knowledge.ingestion.publish import withdraw
-from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
+from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.retrieval.search import Scope, search
 from tests.factories import make_user
 
@@ -74,79 +70,20 @@ def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folde
         "groups": {"en/fact": {"n": 2, **perfect}, "zh/fact": {"n": 1, **perfect}},
     }
     assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p95"]
-
-
-def test_every_third_question_is_asked_of_the_whole_corpus(folder: Path) -> None:
     assert report("evaluate_retrieval", folder, "--every", "3")["queries"] == 1, "q1 and q4, which has no answer"
-    assert Document.unscoped.count() == 3, "all but the empty one"
+    assert Document.unscoped.count() == 3, "all but the empty one, once"
+    assert [base.name for base in KnowledgeBase.unscoped.all()] == ["evaluation tiny"]
     with pytest.raises(CommandError, match="a whole number from 1"):
         report("evaluate_retrieval", folder, "--every", "0")
 
 
-def test_the_peer_ranks_the_same_passages_beside_the_lexical_stage(folder: Path) -> None:
-    found = report("evaluate_retrieval", folder, "--peer")
-    assert list(found["stages"]) == ["dense", "lexical", "bm25s", "fused", "reranked"]
-    assert found["stages"]["bm25s"]["all"]["ndcg_at_10"] == 1
-    other = report("evaluate_retrieval", folder, "--peer", "--other-language")
-    assert other["stages"]["bm25s"]["all"]["ndcg_at_10"] == 0, "no word of q1 is in the only Chinese document"
-
-
-def test_across_languages_the_other_language_is_searched_and_judged(folder: Path) -> None:
-    found = report("evaluate_retrieval", folder, "--other-language")
-    assert found["queries"] == 1, "only q1 has a judged document in the other language"
-    assert found["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
-
-
-def test_the_peer_is_looked_for_before_a_corpus_is_taken_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evals.search.corpus_command.find_spec", lambda name: None if name == "bm25s" else name)
-    with pytest.raises(CommandError, match="bm25s is not installed"):
-        report("evaluate_retrieval", folder, "--peer")
-    assert not KnowledgeBase.unscoped.exists()
-
-
-def test_a_repetition_reads_nothing_again_and_another_corpus_has_a_base_of_its_own(folder: Path) -> None:
-    report("evaluate_retrieval", folder)
-    report("evaluate_retrieval", folder)
-    assert [base.name for base in KnowledgeBase.unscoped.all()] == ["evaluation tiny"]
-    (folder / "corpus.masked.jsonl").write_text((folder / "corpus.jsonl").read_text())
-    report("evaluate_retrieval", folder, "--corpus", "corpus.masked.jsonl")
-    assert KnowledgeBase.unscoped.count() == 2
-
-
-def test_a_question_without_a_word_counts_as_not_found(folder: Path) -> None:
-    blank = {"id": "q5", "lang": "en", "kind": "fact", "text": "", "answers": ["economy"]}
-    with (folder / "queries.dev.jsonl").open("a") as queries, (folder / "qrels.dev.tsv").open("a") as qrels:
-        queries.write("\n" + json.dumps(blank))
-        qrels.write("q5\ttravel\t1\n")
-    assert report("evaluate_retrieval", folder)["stages"]["reranked"]["all"]["recall_at_1"] == 0.75
-    assert report("evaluate_answers", folder)["queries"] == 3, "it is not asked"
-
-
-def test_what_a_killed_command_left_half_done_is_finished(folder: Path) -> None:
-    report("evaluate_retrieval", folder)
-    document = Document.unscoped.get(title="Travel")
-    withdraw(document)
-    Document.unscoped.filter(pk=document.pk).update(current_version=None)
-    Stage.objects.filter(version__document=document).update(status=StageStatus.PENDING)
-    long_ago = timezone.now() - timedelta(hours=1)
-    document.versions.update(parse_status=ParseStatus.PROCESSING, lease=uuid4(), lease_expires_at=long_ago)
-    assert report("evaluate_retrieval", folder)["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
-
-
-def test_answers_are_reported(folder: Path) -> None:
+def test_answers_are_reported_and_nothing_is_left_of_what_was_hidden(folder: Path) -> None:
     found = report("evaluate_answers", folder)
     assert found["queries"] == 3, "what nothing answers is not asked"
     for name in ("document_first", "passage_first", "highlighted_first"):
         assert found[name] == 1, name
-
-
-def test_of_what_is_hidden_no_document_is_shown(folder: Path) -> None:
     found = report("evaluate_answers", folder, "--hide-relevant")
     assert (found["queries"], found["document_in_three"], found["passage_in_three"]) == (3, 0, 0)
-
-
-def test_nothing_is_left_of_what_was_hidden(folder: Path) -> None:
-    report("evaluate_answers", folder, "--hide-relevant")
     assert [grants_on(base) for base in KnowledgeBase.unscoped.all()] == [[Grant("eva", False, Right.VIEW)]]
     folders = Folder.unscoped.all()
     assert [(grants_on(row), denials_on(row)) for row in folders] == [([], [])] * folders.count()
@@ -170,9 +107,8 @@ def test_what_is_hidden_is_not_found_whoever_granted_it(folder: Path) -> None:
     assert found() == {"leave", "travel"}
 
 
-@pytest.mark.parametrize("command", ["evaluate_retrieval", "evaluate_answers"])
-def test_a_line_that_is_no_json_is_named_and_nothing_is_imported(folder: Path, command: str) -> None:
+def test_a_line_that_is_no_json_is_named_and_nothing_is_imported(folder: Path) -> None:
     (folder / "corpus.jsonl").write_text(json.dumps(CORPUS[0]) + "\n{broken\n")
     with pytest.raises(CommandError, match=r"corpus\.jsonl, line 2: Invalid JSON"):
-        report(command, folder)
+        report("evaluate_retrieval", folder)
     assert not KnowledgeBase.unscoped.exists()

@@ -1,7 +1,6 @@
 """`evaluate_parsing`: the figures of a case made by hand, of a wrong reference, and of tables made at random."""
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from evals.documents.parsing import Score, expected_of, numbers_in, ours, reported_in, tables_in_markdown
+from evals.documents.parsing import Score, expected_of, ours
 from knowledge.parsers.base import load
-from tests.evaluation_data import ROOT, data_folder
 from tests.random_tables import make_tables
 
 PAGE = """<h1>Curing</h1><p>Cure for 1½ hours at 10<sup>12</sup> ohm, then pay €1,234.50 or 7.5%.</p>
@@ -70,41 +68,16 @@ def test_what_is_wrong_lowers_the_figure_that_says_so(tmp_path: Path) -> None:
     assert figures(made(tmp_path, TEXT.replace("hours", "days")))["token_f1"] < 1
 
 
-def test_numbers_are_words_with_their_signs() -> None:
-    said = "From −3 °C to 10⁻³ m, 1½ h, **€1,234.50**, 7.5%, (42), 共1345个 and 2<sup>6</sup>; see [3](https://x7.org) and $x^{2}$."
-    assert set(numbers_in(said)) == {"−3", "10⁻³", "1½", "€1,234.50", "7.5%", "42", "1345", "2⁶", "3"}
-
-
-def test_a_group_titles_its_rows() -> None:
-    (table,) = tables_in_markdown("| Ramp | Load |\n| --- | --- |\n| North | |\n| A | 9 |")
-    found = set(reported_in(table))
-    assert {(("A",), ("Load",), "9"), (("North", "A"), ("Load",), "9")} <= found
-    assert (("A",), ("Ramp",), "9") not in found
-
-
 def test_tables_made_at_random_are_the_same_again_and_read_as_they_are(tmp_path: Path) -> None:
     first, again = (tmp_path / name for name in ("first", "again"))
     for folder in (first, again):
         folder.mkdir()
-        (folder / "expected.json").write_text(json.dumps(make_tables(folder, seed=7, count=24)))
+        (folder / "expected.json").write_text(json.dumps(make_tables(folder, seed=7, count=8)))
     assert (first / "expected.json").read_text() == (again / "expected.json").read_text()
     found = figures(first)
     assert found["numbers_unchanged"] == 1.0
     assert found["headers_right"] >= 0.98
     assert found["unreported_losses"] == 0
-
-
-@pytest.mark.data
-@pytest.mark.needs("markitdown")
-def test_files_that_users_reported_are_read_better_than_by_the_peer(tmp_path: Path) -> None:
-    folder = shutil.copytree(data_folder("cases") / "documents", tmp_path / "documents")
-    shutil.copy(ROOT / "tests/evaluation/parsing/expected.json", folder)
-    call_command("evaluate_parsing", str(folder), "--json", str(tmp_path / "out.json"))
-    found = json.loads((tmp_path / "out.json").read_text())
-    ours_, *others = found.values()
-    assert (ours_["numbers_unchanged"], ours_["headers_right"]) == (1.0, 1.0)
-    assert all(ours_["headers_right"] > each["headers_right"] for each in others)
-    assert all(ours_["unreported_losses"] < each["unreported_losses"] for each in others)
 
 
 def test_what_it_lacks_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

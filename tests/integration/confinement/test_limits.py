@@ -21,7 +21,6 @@ from copilot_site.lib.confinement.remains import files_in, is_too_much, throw_aw
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
-DEEP = "import os\nfor n in range(2000): os.mkdir('d'); os.chdir('d')"
 LONG = "import os\nfor n in range(30): os.mkdir('d' * 250); os.chdir('d' * 250)"  # than the kernel takes for a path
 
 
@@ -34,8 +33,6 @@ def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
 @pytest.mark.parametrize(
     ("code", "limits", "stopped"),
     [
-        ("while True: pass", {"cpu_s": 1}, Stopped.TIME),
-        ("import time; time.sleep(60)", {"wall_s": 1.0}, Stopped.TIME),
         ("import signal, time\nfor n in (2, 15, 24): signal.signal(n, signal.SIG_IGN)\nwhile True: pass", {"cpu_s": 1}, Stopped.TIME),
         ("import sys\nsys.stdout.close(); import os; os.close(1); os.close(2)\nimport time; time.sleep(60)", {"wall_s": 1.0}, Stopped.TIME),
         ("print('x' * 10**6)", {"output_bytes": 1000}, Stopped.OUTPUT),
@@ -44,7 +41,6 @@ def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
         ("for n in range(9): open(str(n), 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
         ("for n in range(9): open(f'../tmp/{n}', 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
         ("import os\nn = 0\nwhile True: os.mkdir(str(n)); n += 1", {"files": 10}, Stopped.WRITTEN),
-        ("import os\nwhile True: os.mkdir('d'); os.chdir('d')", {"files": 10}, Stopped.WRITTEN),
         (f"{LONG}\nfor n in range(9): open(str(n), 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
     ],
 )  # fmt: skip
@@ -59,7 +55,6 @@ def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, Any
     [
         ("bytes(300 * 2**20)", "MemoryError", {"memory_bytes": 700 * MIB}),
         ("open('big', 'wb').write(bytes(3 * 2**20))", "File too large", {"file_bytes": 4 * MIB}),
-        ("open('big', 'wb').truncate(2**40)", "File too large", {"file_bytes": 2**41, "folder_bytes": 2**42}),
         ("[open('/dev/null') for _ in range(60)]", "Too many open files", {"open_files": 100}),
         (
             "import threading, time\n[threading.Thread(target=time.sleep, args=(.2,)).start() for _ in range(40)]",
@@ -77,8 +72,7 @@ def test_too_much_fails_inside_and_enough_does_not(code: str, reason: str, enoug
     assert (found.status, found.stopped) == (1, None)
     assert reason in found.errors
     wide = replace(LIMITS, memory_bytes=700 * MIB, **{k: v for k, v in enough.items() if k != "memory_bytes"})
-    if "truncate" not in code:  # a sparse file is read when it is taken out
-        assert ran(code, wide).status == 0
+    assert ran(code, wide).status == 0
 
 
 def test_a_script_reads_writes_and_says() -> None:
@@ -107,7 +101,7 @@ def test_libraries_of_the_installation_work() -> None:
     assert {path: data[:2] for path, data in found.files.items()} == {"a.docx": b"PK", "b.xlsx": b"PK"}
 
 
-@pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", "while True: pass", DEEP, LONG])
+@pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", LONG])
 def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
@@ -197,7 +191,7 @@ async def test_who_is_cancelled_while_it_starts_ends_and_leaves_no_process() -> 
 
 
 def test_no_more_than_a_few_run_at_once() -> None:
-    code = "import time; began = time.time(); time.sleep(1); print(began, time.time())"
+    code = "import time; began = time.time(); time.sleep(0.5); print(began, time.time())"
 
     async def several() -> list[Ran]:
         found = isolation()

@@ -1,5 +1,7 @@
 """What people decide by hand about a graph: undoable, recorded, and only about what they may read and manage."""
 
+from collections.abc import Callable
+
 import pytest
 
 from audit.actions import Action
@@ -8,21 +10,31 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.graph.building import fill
-from knowledge.graph.names import Names, folded
+from knowledge.graph.names import folded
 from knowledge.graph.services import change_graph, merge, refuse, separate
 from knowledge.graph.traversal import Neighbourhood, about_question
 from knowledge.models import Graph, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
 TEXT = "# Rules\n\n“Error budget” means what may fail.\n\n| Service | Team |\n|---|---|\n| track-api | Team Falcon |\n"
 
 
+@pytest.fixture(scope="module")
+def shared_managed(share: Share) -> Callable[[], tuple[KnowledgeBase, Principal]]:
+    return share(make_managed)
+
+
 @pytest.fixture
-def managed() -> tuple[KnowledgeBase, Principal]:
+def managed(shared_managed: Callable[[], tuple[KnowledgeBase, Principal]], db: None) -> tuple[KnowledgeBase, Principal]:
+    return shared_managed()
+
+
+def make_managed() -> tuple[KnowledgeBase, Principal]:
     base, keeper = make_base(), make_user()
     make_document(base, "rules.md", TEXT, ingested=True)
     make_document(base, "other.md", "# Other\n\n“Allowance” means the same.\n", ingested=True)
@@ -120,11 +132,3 @@ def test_a_deleted_document_leaves_no_name_behind(managed: tuple[KnowledgeBase, 
 )
 def test_names_are_folded_by_careful_rules(one: str, other: str, same: bool) -> None:
     assert (folded(one) == folded(other)) is same
-
-
-def test_every_known_name_is_found_in_a_text_and_none_within_a_word() -> None:
-    names = Names()
-    names.add(["rolling update", "rolling update plan", "发布窗口"])
-    found = dict(names.found_in("A Rolling\nUpdate plan;\n\nscrolling updates; 见发布窗口一节"))
-    assert set(found) == {"rolling update", "rolling update plan", "发布窗口"}
-    assert found["rolling update"] == "Rolling Update"

@@ -1,5 +1,6 @@
 """What a person sees of a graph: what stands in passages they may read, by whatever is known elsewhere."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation,
 from knowledge.retrieval.search import Scope
 from knowledge.services.trash import restore_document, trash_document
 from tests.factories import allow, keeper_of, make_base, make_document, make_folder, make_user
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -49,8 +51,17 @@ def stated(found: Neighbourhood) -> set[tuple[str, str, str]]:
     return {(by_id[each.subject_id], each.kind, by_id[each.object_id]) for each in found.relations}
 
 
+@pytest.fixture(scope="module")
+def shared_company(share: Share) -> Callable[[], dict[str, Any]]:
+    return share(make_company)
+
+
 @pytest.fixture
-def company() -> dict[str, Any]:
+def company(shared_company: Callable[[], dict[str, Any]], db: None) -> dict[str, Any]:
+    return shared_company()
+
+
+def make_company() -> dict[str, Any]:
     """Two folders: who owns a service stands in one, who leads a team in the other."""
     base = make_base()
     open_folder, closed = make_folder(base, "open"), make_folder(base, "closed")
@@ -73,12 +84,8 @@ def test_two_steps_lead_from_a_service_to_who_leads_its_team(company: dict[str, 
     assert ("Team Falcon", "Lead", "Sun Rui") in stated(found)
     hops = {entity.name: entity.hops for entity in found.entities}
     assert (hops["track-api"], hops["Team Falcon"], hops["Sun Rui"]) == (0, 1, 2)
-
-
-def test_one_step_stops_before_the_second(company: dict[str, Any]) -> None:
-    found = about_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1))
-    assert "Team Falcon" in names(found)
-    assert "Sun Rui" not in names(found)
+    near = names(about_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1)))
+    assert ("Team Falcon" in near, "Sun Rui" in near) == (True, False)
 
 
 def test_a_walk_ends_where_the_passages_do_that_may_be_read(company: dict[str, Any]) -> None:

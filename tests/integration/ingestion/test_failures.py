@@ -68,18 +68,8 @@ def test_a_bad_file_fails_with_a_reason_for_people(filename: str, content: bytes
     entry = Entry.objects.get(action=Action.DOCUMENT_FAILED)
     assert (entry.outcome, entry.reason, entry.target_id) == (Outcome.ERROR, code, str(document.pk))
     assert (version.lease, version.lease_expires_at) == (None, None)
-
-
-def test_what_is_finished_is_not_worked_on_again() -> None:
-    version = newest_version(make_document(make_base(), "blank.md", b" ", ingested=True))
     ingest(version.pk)
-    assert state(version) == (ParseStatus.FAILED, "no_text", 1)
-
-
-def test_a_version_that_is_gone_is_no_error() -> None:
-    version = newest_version(make_document(make_base()))
-    version.document.delete()
-    ingest(version.pk)
+    assert state(version) == (ParseStatus.FAILED, code, 1), "what is finished is not worked on again"
 
 
 def lose_original(version: DocumentVersion) -> bytes:
@@ -90,27 +80,15 @@ def lose_original(version: DocumentVersion) -> bytes:
     return content
 
 
-def test_a_temporary_error_gives_the_version_back_and_is_raised_for_the_queue() -> None:
-    document = make_document(make_base())
-    version = newest_version(document)
-    content = lose_original(version)
-    with pytest.raises(FileNotFoundError):
-        ingest(version.pk)
-    assert state(version) == (ParseStatus.PENDING, None, 1)
-    assert version.lease is None
-    with version.file.storage.open(version.file.name or "", "wb") as file:
-        file.write(content)
-    ingest(version.pk)
-    assert state(version) == (ParseStatus.COMPLETED, None, 2)
-
-
 def test_after_the_last_attempt_it_is_given_up_and_a_person_can_try_again() -> None:
     document = make_document(make_base())
     version = newest_version(document)
     content = lose_original(version)
-    for _attempt in range(MAX_ATTEMPTS - 1):
+    for attempt in range(1, MAX_ATTEMPTS):
         with pytest.raises(FileNotFoundError):
             ingest(version.pk)
+        assert state(version) == (ParseStatus.PENDING, None, attempt), "a temporary error gives it back"
+        assert version.lease is None
     ingest(version.pk)
     assert state(version) == (ParseStatus.FAILED, "gave_up", MAX_ATTEMPTS)
     assert f"{MAX_ATTEMPTS} attempts (FileNotFoundError)" in version.failure_reason

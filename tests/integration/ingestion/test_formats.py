@@ -10,6 +10,7 @@ from tests.contract.test_parsers import FORMATS, PROSE, SAMPLES, name_of
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 
 pytestmark = pytest.mark.django_db
+PAGES = {"pdf": 2, "pptx": 1}
 
 
 def chunks_of(document: Document) -> list[Chunk]:
@@ -37,26 +38,16 @@ def test_a_file_is_read_split_indexed_and_published(name: str) -> None:
     assert set(ChunkTokens.unscoped.filter(version=version).values_list("chunk_id", flat=True)) == ids
     assert Folder.unscoped.get(pk=document.folder_id).chunk_count == len(ids)
 
+    if name in PAGES:
+        assert (chunks[0].page_from, max(chunk.page_to or 0 for chunk in chunks)) == (1, PAGES[name])
+        assert version.page_count == PAGES[name]
+    if name in ("markdown", "html", "docx"):
+        assert (document.title, document.language) == ("Travel 差旅", "zh")
+
     reader = make_user()
     allow(reader, base)
     hits = search(Principal.of(reader), "员工出差应优先选择什么?").hits
     assert {hit.passage.document_id for hit in hits} == {document.pk}
-
-
-@pytest.mark.parametrize(("name", "last_page"), [("pdf", 2), ("pptx", 1)])
-def test_passages_of_pages_say_which(name: str, last_page: int) -> None:
-    document = make_document(make_base(), name_of(name), SAMPLES[name], ingested=True)
-    chunks = chunks_of(document)
-    assert chunks[0].page_from == 1
-    assert max(chunk.page_to or 0 for chunk in chunks) == last_page
-    assert newest_version(document).page_count == last_page
-
-
-@pytest.mark.parametrize("name", ["markdown", "html", "docx"])
-def test_title_and_language_come_from_the_document_itself(name: str) -> None:
-    document = make_document(make_base(), name_of(name), SAMPLES[name], ingested=True)
-    assert document.title == "Travel 差旅"
-    assert document.language == "zh"
 
 
 def test_a_new_version_names_a_document_that_was_called_by_its_file() -> None:

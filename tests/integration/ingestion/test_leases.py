@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from knowledge.ingestion import pipeline
-from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
+from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, let_go
 from knowledge.ingestion.pipeline import Step, ingest
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
@@ -128,15 +128,6 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
     assert everything(version) == at_theft
 
 
-def test_a_worker_that_lost_its_lease_does_not_call_the_file_bad(monkeypatch: pytest.MonkeyPatch) -> None:
-    version = newest_version(make_document(make_base(), "blank.md", b" "))
-    monkeypatch.setattr(pipeline, "STEPS", before(StageName.PARSE, steal))
-    ingest(version.pk)
-    version.refresh_from_db()
-    assert (version.parse_status, version.failure) == (ParseStatus.PROCESSING, None)
-    assert not Entry.objects.filter(action=Action.DOCUMENT_FAILED).exists()
-
-
 def test_without_the_theft_the_same_steps_finish(version: DocumentVersion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "STEPS", before(StageName.PUBLISH, lambda version: None))
     ingest(version.pk)
@@ -203,13 +194,3 @@ def test_a_message_that_was_lost_is_sent_again_when_it_is_overdue(
             reap_ingestion()
         sent.append(len(drained(queue)))
     assert sent == [0, 1, 0], "once when overdue, and then it is fresh again"
-
-
-def test_a_lease_is_kept_while_work_goes_on_and_its_thread_ends_with_it(version: DocumentVersion) -> None:
-    import threading
-
-    claimed = claim(version.pk)
-    assert claimed is not None
-    with kept(claimed):
-        assert any(thread.name == "lease" for thread in threading.enumerate())
-    assert not any(thread.name == "lease" for thread in threading.enumerate())

@@ -8,8 +8,6 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
 from django.utils import timezone
 
 from authz.permissions import Right
@@ -24,7 +22,6 @@ from knowledge.services.uploads import upload_document
 from knowledge.tasks import MOST_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
-from tests.integration.pages.house import House, client_of
 from tests.listening import refusing_port
 
 pytestmark = pytest.mark.django_db
@@ -46,14 +43,6 @@ def broker() -> Iterator[Callable[[str], None]]:
     point_at(before)
 
 
-def test_an_upload_is_queued_once_it_is_committed(django_capture_on_commit_callbacks: Commit) -> None:
-    drained("interactive")
-    with django_capture_on_commit_callbacks(execute=True):
-        version = newest_version(make_document(make_base()))
-        assert drained("interactive") == []
-    assert drained("interactive") == [version.pk]
-
-
 def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
     broker: Callable[[str], None], django_capture_on_commit_callbacks: Commit
 ) -> None:
@@ -73,28 +62,6 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
     (waiting,) = drained("interactive")
     prepare_embedder()
     ingest(waiting)
-    version.refresh_from_db()
-    assert version.parse_status == ParseStatus.COMPLETED
-
-
-def test_a_page_takes_an_upload_without_a_queue(
-    broker: Callable[[str], None], django_capture_on_commit_callbacks: Commit
-) -> None:
-    house = House()
-    broker(f"redis://127.0.0.1:{refusing_port()}/0")
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = client_of(house.keeper).post(
-            reverse("folder-upload", args=[house.folder.pk]), {"file": SimpleUploadedFile("a.md", b"# A"), "path": ""}
-        )
-    assert answer.status_code == 201
-    version = DocumentVersion.unscoped.get(document_id=answer.json()["document_id"])
-    assert (version.parse_status, version.queued_at is not None) == (ParseStatus.PENDING, True)
-
-
-def test_the_task_is_one_call_of_the_pipeline() -> None:
-    prepare_embedder()
-    version = newest_version(make_document(make_base()))
-    ingest_version(str(version.pk))
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
 
@@ -140,9 +107,11 @@ def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
 ) -> None:
     monkeypatch.setattr(tasks, "SHARE", share)
     prepare_embedder()
+    drained("interactive"), drained("bulk")
     with django_capture_on_commit_callbacks(execute=True):
         version = newest_version(make_document(make_base(), "long.md", LONG))
-    drained("interactive"), drained("bulk")
+        assert drained("interactive") == [], "before it is committed"
+    assert drained("interactive") == [version.pk]
     with django_capture_on_commit_callbacks(execute=True):
         ingest_version(str(version.pk))
     version.refresh_from_db()
@@ -153,12 +122,8 @@ def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
     ingest_version(str(version.pk))
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED, "there it is read to its end"
-
-
-def test_a_version_within_its_share_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, pictures=2, passages=500))
-    prepare_embedder()
-    version = newest_version(make_document(make_base(), "long.md", LONG))
-    ingest_version(str(version.pk))
-    version.refresh_from_db()
-    assert (version.queue, version.parse_status) == ("interactive", ParseStatus.COMPLETED)
+    within = newest_version(make_document(make_base(), "long.md", LONG))
+    ingest_version(str(within.pk))
+    within.refresh_from_db()
+    assert (within.queue, within.parse_status) == ("interactive", ParseStatus.COMPLETED)

@@ -1,5 +1,6 @@
 """A base's own sizes of passages and language: documents are cut again while the old passages answer, and old citations still open."""
 
+from collections.abc import Callable
 from itertools import count
 from uuid import UUID
 
@@ -16,7 +17,6 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.document_text import open_source
 from knowledge.ingestion import indexing, recutting
-from knowledge.ingestion.lease import claim_read
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.recutting import cut_base, recut, versions_to_cut
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, KnowledgeBase, TermFrequency
@@ -24,8 +24,8 @@ from knowledge.retrieval.search import search
 from knowledge.selectors import passages_of
 from knowledge.services.passages import Cutting, change_cutting, preview_cutting
 from knowledge.services.reindex import begin_indexing
-from knowledge.tasks import cut_passages
 from tests.factories import allow, make_base, make_document, make_user
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 TEXT = "# Rules\n\nLeave is thirty days a year.\n\n" + "\n\n".join(
@@ -60,9 +60,14 @@ class Shelf:
         return set(ChunkIndex.unscoped.filter(document=self.document, live=True).values_list("chunk_id", flat=True))
 
 
+@pytest.fixture(scope="module")
+def shared_shelf(share: Share) -> Callable[[], Shelf]:
+    return share(Shelf)
+
+
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def shelf(shared_shelf: Callable[[], Shelf], db: None) -> Shelf:
+    return shared_shelf()
 
 
 def page(person: User, base: KnowledgeBase, **sent: object) -> tuple[int, str]:
@@ -73,7 +78,9 @@ def page(person: User, base: KnowledgeBase, **sent: object) -> tuple[int, str]:
     return answer.status_code, answer.content.decode()
 
 
-def test_the_old_passages_answer_until_the_new_ones_are_in(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_passages_answer_until_the_new_ones_are_in_and_old_citations_still_open(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = shelf.passages()
     shelf.cut_as(SMALL)
     seen: list[bool] = []
@@ -95,19 +102,15 @@ def test_the_old_passages_answer_until_the_new_ones_are_in(shelf: Shelf, monkeyp
     assert shelf.found() <= set(after)
     lengths = Chunk.unscoped.filter(document=shelf.document, is_retired=False).values_list("length_tokens", flat=True)
     assert max(lengths) <= 90
-
-
-def test_a_citation_of_a_passage_that_was_cut_otherwise_still_opens(shelf: Shelf) -> None:
-    reader, before = Principal.of(shelf.reader), shelf.passages()
     cited = Chunk.unscoped.get(id=before[0])
-    shelf.cut_as(SMALL)
-    cut_base(shelf.base.pk)
-    assert cited.id not in shelf.passages()
-    opened = open_source(reader, shelf.base.pk, cited.id, None)
+    assert cited.id not in after
+    opened = open_source(Principal.of(shelf.reader), shelf.base.pk, cited.id, None)
     assert "thirty days" in opened.body
     assert not opened.is_outdated
     with pytest.raises(NotFound):
         open_source(Principal.of(make_user()), shelf.base.pk, cited.id, None)
+    later = make_document(shelf.base, "later.md", TEXT + "\n\nLater.", ingested=True)
+    assert max(Chunk.unscoped.filter(document=later).values_list("length_tokens", flat=True)) <= 90
 
 
 def test_going_back_gives_the_passages_their_ids_again(shelf: Shelf) -> None:
@@ -152,26 +155,8 @@ def test_whoever_begins_to_index_it_again_overtakes_the_cutting(shelf: Shelf, mo
     assert set(ChunkIndex.unscoped.filter(document=shelf.document).values_list("live", flat=True)) == {True}
 
 
-def test_one_version_is_cut_by_one_worker_at_a_time(shelf: Shelf) -> None:
-    shelf.cut_as(SMALL)
-    version_id = shelf.document.current_version_id
-    assert version_id is not None
-    held = claim_read(version_id)
-    assert held is not None
-    assert recut(version_id) is False
-    assert versions_to_cut(KnowledgeBase.unscoped.get(pk=shelf.base.pk)).exists()
-
-
-def test_a_document_that_comes_later_is_cut_so_at_once(shelf: Shelf) -> None:
-    shelf.cut_as(SMALL)
-    cut_base(shelf.base.pk)
-    later = make_document(shelf.base, "later.md", TEXT, ingested=True)
-    assert max(Chunk.unscoped.filter(document=later).values_list("length_tokens", flat=True)) <= 90
-    shelf.base.refresh_from_db()
-    assert not versions_to_cut(shelf.base).exists()
-
-
-def test_one_that_cannot_be_cut_keeps_its_passages_and_no_other_from_its_own(shelf: Shelf) -> None:
+def test_one_that_cannot_be_cut_keeps_its_passages_and_no_other_from_its_own() -> None:
+    shelf = Shelf()  # of its own: a file is deleted
     version = shelf.document.current_version
     assert version is not None
     other = make_document(shelf.base, "other.md", TEXT + "\n\nMore.", ingested=True)
@@ -201,24 +186,10 @@ def test_the_language_of_a_base_is_that_of_its_documents_until_it_has_none(shelf
     assert told() == {"en"}
 
 
-def test_what_is_left_after_a_turn_waits_behind_the_imports(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
-) -> None:
-    make_document(shelf.base, "other.md", TEXT + "\n\nMore.", ingested=True)
-    shelf.cut_as(SMALL)
-    monkeypatch.setattr(recutting, "AT_ONCE_S", -1.0)
-    with django_capture_on_commit_callbacks(execute=False) as sent:  # type: ignore[operator]
-        cut_passages(str(shelf.base.pk))
-    assert len(sent) == 1
-
-
-@pytest.mark.parametrize(
-    "cutting",
-    [Cutting(29), Cutting(100, 39), Cutting(300, 200), Cutting(None, 100), Cutting(100, 513), Cutting(language="xx")],
-)
-def test_sizes_outside_of_the_bounds_are_refused(shelf: Shelf, cutting: Cutting) -> None:
-    with pytest.raises(InvalidInput):
-        shelf.cut_as(cutting)
+def test_sizes_outside_of_the_bounds_are_refused(shelf: Shelf) -> None:
+    for cutting in (Cutting(29), Cutting(300, 200), Cutting(None, 100), Cutting(100, 513), Cutting(language="xx")):
+        with pytest.raises(InvalidInput):
+            shelf.cut_as(cutting)
     shelf.base.refresh_from_db()
     assert shelf.base.cut_as == ""
 

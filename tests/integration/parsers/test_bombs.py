@@ -110,9 +110,9 @@ def far_cell(path: Path) -> Path:
     return xlsx(path, cell.format(1, "A") + cell.format(1_048_576, "XFD"))
 
 
-def million_rows(path: Path) -> Path:
+def many_rows(path: Path) -> Path:
     row = '<row r="{0}"><c r="A{0}"><v>{0}</v></c><c r="B{0}" t="inlineStr"><is><t>some words</t></is></c></row>'
-    return xlsx(path, "".join(row.format(i) for i in range(1, 1_000_001)))
+    return xlsx(path, "".join(row.format(i) for i in range(1, 30_001)))
 
 
 def deep_page(path: Path) -> Path:
@@ -132,7 +132,7 @@ BOMBS: list[tuple[Callable[[Path], Path], str, str]] = [
     (climbing_name, "a.docx", "zip_names"),
     (many_parts, "a.docx", "zip_entries"),
     (far_cell, "a.xlsx", "far_cell"),
-    (million_rows, "a.xlsx", "too_many_cells"),
+    (many_rows, "a.xlsx", "too_many_cells"),
     (deep_page, "a.html", "too_deep"),
 ]
 
@@ -142,25 +142,21 @@ def test_bomb_is_refused_before_a_library_sees_it(
     make: Callable[[Path], Path], name: str, code: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UnreadableFile) as refused:
-        parse(make(tmp_path / "bomb"), name, LIMITS)
+        parse(make(tmp_path / "bomb"), name, replace(LIMITS, cells=50_000))
     assert refused.value.code == code
 
 
 @pytest.mark.parametrize(
-    ("make", "name", "limits", "codes"),
-    [
-        (million_paragraphs, "a.docx", NO_CHECKS, {"memory"}),
-        (far_cell, "a.xlsx", NO_CHECKS, {"memory", "crashed", "time"}),
-        (million_rows, "a.xlsx", replace(NO_CHECKS, cpu_s=1), {"memory", "time"}),
-    ],
-    ids=["million_paragraphs", "far_cell", "million_rows"],
+    ("make", "name", "codes"),
+    [(million_paragraphs, "a.docx", {"memory"}), (far_cell, "a.xlsx", {"memory", "crashed", "time"})],
+    ids=["million_paragraphs", "far_cell"],
 )
 def test_without_the_check_the_child_is_stopped(
-    make: Callable[[Path], Path], name: str, limits: ParseLimits, codes: set[str], tmp_path: Path
+    make: Callable[[Path], Path], name: str, codes: set[str], tmp_path: Path
 ) -> None:
     """The negative control of the checks, and the proof of the limits behind them."""
     with pytest.raises(UnreadableFile) as failed:
-        parse(make(tmp_path / "bomb"), name, limits)
+        parse(make(tmp_path / "bomb"), name, NO_CHECKS)
     assert failed.value.code in codes
 
 

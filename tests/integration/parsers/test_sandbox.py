@@ -66,22 +66,20 @@ def test_a_reader_that_was_killed_reads_once_more(act: Callable[..., str]) -> No
     assert act("crash_once") == "read"
 
 
-@pytest.mark.parametrize(
-    ("action", "code"), [("allocate", "memory"), ("crash", "crashed"), ("leave", "crashed"), ("talk", "too_much_text")]
-)
-def test_harmful_parser_is_stopped_and_the_next_file_is_read(act: Callable[..., str], action: str, code: str) -> None:
-    assert code_of(act, action) == code
-    assert act("say") == "said"
+HARMFUL = [
+    ("allocate", "memory", LIMITS),
+    ("crash", "crashed", LIMITS),
+    ("leave", "crashed", LIMITS),
+    ("talk", "too_much_text", LIMITS),
+    ("spin", "time", replace(LIMITS, cpu_s=1)),
+    ("wait", "time", replace(LIMITS, wall_s=0.5)),
+]
 
 
-def test_busy_parser_is_stopped_by_its_processor_time(act: Callable[..., str]) -> None:
-    assert code_of(act, "spin", replace(LIMITS, cpu_s=1)) == "time"
-    assert act("say") == "said"
-
-
-def test_waiting_parser_is_killed_by_the_clock(act: Callable[..., str]) -> None:
-    assert code_of(act, "wait", replace(LIMITS, wall_s=0.5)) == "time"
-    assert act("say") == "said"
+def test_a_harmful_parser_is_stopped_and_the_next_file_is_read(act: Callable[..., str]) -> None:
+    for action, code, limits in HARMFUL:
+        assert code_of(act, action, limits) == code, action
+        assert act("say") == "said"
 
 
 def test_without_its_limit_the_same_action_succeeds(act: Callable[..., str]) -> None:
@@ -91,16 +89,14 @@ def test_without_its_limit_the_same_action_succeeds(act: Callable[..., str]) -> 
     assert act("write", replace(LIMITS, written_bytes=64 * MIB)) == "allowed"
 
 
-@pytest.mark.parametrize("action", ["connect", "look_up", "start_program"])
-def test_network_and_programs_are_out_of_reach(act: Callable[..., str], action: str) -> None:
-    assert "is not allowed while a file is parsed" in act(action)
-
-
-def test_secrets_of_the_worker_are_not_in_the_environment_of_a_parser(
+def test_network_programs_disk_and_secrets_are_out_of_reach(
     act: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://user:secret@host/db")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    for action in ("connect", "look_up", "start_program"):
+        assert "is not allowed while a file is parsed" in act(action)
+    assert act("write").startswith("OSError: [Errno 27]")
     names = act("environment").split()
     assert "PATH" in names
     assert not {"DATABASE_URL", "OPENAI_API_KEY", "DJANGO_SETTINGS_MODULE"} & set(names)
@@ -111,25 +107,17 @@ def test_missing_file_is_not_a_damaged_one(tmp_path: Path) -> None:
         parse_in_child(tmp_path / "gone", filename="a.md")
 
 
-def test_large_file_cannot_be_written(act: Callable[..., str]) -> None:
-    assert act("write").startswith("OSError: [Errno 27]")
-
-
-def test_no_process_is_left_after_a_file(act: Callable[..., str]) -> None:
+def test_no_process_is_left_after_a_file_and_a_killed_server_is_replaced(act: Callable[..., str]) -> None:
     act("say")
     code_of(act, "wait", replace(LIMITS, wall_s=0.3))
-    (server,) = server_pids()
-    assert children_of(server) == []
-    stop_servers()
-    assert wait_for_end(server)
-
-
-def test_killed_server_is_replaced_at_the_next_file(act: Callable[..., str]) -> None:
-    act("say")
     (before,) = server_pids()
+    assert children_of(before) == []
     os.kill(before, signal.SIGKILL)
     assert act("say") == "said"
-    assert server_pids() != [before]
+    (server,) = server_pids()
+    assert server != before
+    stop_servers()
+    assert wait_for_end(server)
 
 
 def test_server_and_child_end_with_a_killed_worker(tmp_path: Path) -> None:

@@ -4,16 +4,16 @@ import re
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 
 from agent.models import AgentProfile, LanguageModel
-from agent.models.profiles import check_tools
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
 from agent.service_keys import KeyLost, opened, sealed
 from agent.tool_names import ALIASES
 from agent.tools.base import default_names, find, in_order
-from tests.factories import allow, make_base, make_document
+from audit.actions import Action
+from audit.models import Entry
+from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.rest.world import World
 
 pytestmark = pytest.mark.django_db
@@ -27,24 +27,15 @@ def listed(world: World, role: str = "all", **headers: Any) -> list[dict[str, An
     return rows
 
 
-def test_every_registered_tool_is_listed_and_nothing_else(world: World) -> None:
+def test_every_registered_tool_is_listed_with_its_old_names_and_nothing_else(world: World) -> None:
     rows = listed(world)
     assert [row["name"] for row in rows] == [tool.name for tool in in_order()]
     assert [row["name"] for row in rows if row["is_default"]] == default_names()
-
-
-def test_old_names_are_listed_with_the_tool_they_lead_to(world: World) -> None:
-    listed_names = {old: row["name"] for row in listed(world) for old in row["aliases"]}
-    assert listed_names == dict(ALIASES)
-    assert not set(listed_names) & {row["name"] for row in listed(world)}
-    for old, name in ALIASES.items():
-        assert find(old).name == name
-
-
-def test_labels_come_in_the_caller_s_language(world: World) -> None:
+    old_names = {old: row["name"] for row in rows for old in row["aliases"]}
+    assert old_names == dict(ALIASES)
+    assert {old: find(old).name for old in ALIASES} == dict(ALIASES)
     chinese = {row["name"]: row["label"] for row in listed(world, headers={"accept-language": "zh-hans"})}
-    english = {row["name"]: row["label"] for row in listed(world, headers={"accept-language": "en"})}
-    assert (chinese["thinking"], english["thinking"]) == ("思考", "Think")
+    assert (chinese["thinking"], find("thinking").label.en) == ("思考", "Think")
 
 
 def test_a_tool_that_cannot_be_used_now_says_why(world: World) -> None:
@@ -59,26 +50,17 @@ def test_a_tool_that_cannot_be_used_now_says_why(world: World) -> None:
     assert not {row["name"]: row for row in listed(world, "nobody")}["data_analysis"]["is_available"]
 
 
-def test_the_configuration_is_that_of_the_specification(world: World) -> None:
+def test_the_configuration_is_that_of_the_specification_and_of_the_default_profile(world: World) -> None:
     body = world.client("all").get("/api/v1/tenants/kv/agent-config").json()
     assert body["success"] is True
     assert [row["name"] for row in body["data"]["available_tools"]] == [tool.name for tool in in_order()]
     assert all({"name", "label", "description"} <= set(row) for row in body["data"]["available_tools"])
     assert body["data"]["allowed_tools"] == default_names()
-
-
-def test_the_default_profile_decides_what_is_on(world: World) -> None:
     AgentProfile.objects.create(name="narrow", allowed_tools=["calculator", "thinking"], most_steps=3, is_default=True)
     LanguageModel.objects.create(name="Big", base_url="http://127.0.0.1:1/v1", model="b")
     data = world.client("all").get("/api/v1/tenants/kv/agent-config").json()["data"]
     assert data["allowed_tools"] == ["thinking", "calculate"]
     assert (data["max_iterations"], data["models"]) == (3, ["Big"])
-
-
-def test_a_profile_names_tools_that_exist() -> None:
-    check_tools(["thinking", "rag_retriever"])
-    with pytest.raises(ValidationError, match="did you mean 'thinking'"):
-        check_tools(["thinkin"])
 
 
 def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> None:
@@ -104,8 +86,6 @@ def test_a_key_opens_for_the_address_that_it_was_stored_for() -> None:
 
 def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -> None:
     """Old names are today's, and nothing chosen means those that are on by default."""
-    from tests.factories import make_user
-
     client.force_login(make_user(is_superuser=True))
     row = AgentProfile.objects.create(name="narrow", allowed_tools=["calculator", "thinking"])
     path = f"/admin/agent/agentprofile/{row.pk}/change/"
@@ -127,8 +107,6 @@ def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -
 
 def test_one_tool_more_takes_none_of_the_others_away(client: Any) -> None:
     """The form shows what is on; whoever adds the tools of skills to it keeps the search. What is on by default is no choice."""
-    from tests.factories import make_user
-
     client.force_login(make_user(is_superuser=True))
     row = AgentProfile.objects.create(name="plain")
     path = f"/admin/agent/agentprofile/{row.pk}/change/"
@@ -142,46 +120,29 @@ def test_one_tool_more_takes_none_of_the_others_away(client: Any) -> None:
     assert set(AgentProfile.objects.get(pk=row.pk).allowed_tools or ()) == {*shown, more}
 
 
-def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: Any) -> None:
-    from audit.actions import Action
-    from audit.models import Entry
-    from tests.factories import make_user
-
+def test_the_admin_takes_a_key_never_shows_it_and_forgets_it_with_its_address(world: World, client: Any) -> None:
     client.force_login(make_user(is_superuser=True))
     form = {"name": "Big", "base_url": "https://models.example/v1", "model": "b", "api_key": "sk-1234", "context_tokens": 32_000,
             "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
     assert client.post("/admin/agent/languagemodel/add/", form).status_code == 302
     row = LanguageModel.objects.get(name="Big")
     assert opened(row.encrypted_key, row.base_url) == "sk-1234"
-    page = client.get(f"/admin/agent/languagemodel/{row.pk}/change/").content.decode()
-    assert "sk-1234" not in page
-    assert row.encrypted_key not in page
-    client.post(f"/admin/agent/languagemodel/{row.pk}/change/", {**form, "api_key": "", "model": "c"})
+    page = f"/admin/agent/languagemodel/{row.pk}/change/"
+    shown = client.get(page).content.decode()
+    assert "sk-1234" not in shown
+    assert row.encrypted_key not in shown
+    client.post(page, {**form, "api_key": "", "model": "c"})
     row.refresh_from_db()
     assert (row.model, opened(row.encrypted_key, row.base_url)) == ("c", "sk-1234")
-    entry = Entry.objects.filter(action=Action.AGENT_CHANGED).first()
-    assert entry is not None
-    assert "sk-1234" not in str(entry.detail)
 
-
-def test_another_address_forgets_the_key_and_asks_for_it_again(world: World, client: Any) -> None:
-    from audit.actions import Action
-    from audit.models import Entry
-    from tests.factories import make_user
-
-    client.force_login(make_user(is_superuser=True))
-    form = {"name": "Big", "base_url": "https://models.example/v1", "model": "b", "api_key": "sk-1234", "context_tokens": 32_000,
-            "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
-    client.post("/admin/agent/languagemodel/add/", form)
-    row = LanguageModel.objects.get(name="Big")
-    page = f"/admin/agent/languagemodel/{row.pk}/change/"
     moved = client.post(page, {**form, "api_key": "", "base_url": "https://evil.example/v1"}, follow=True)
     assert "The stored key was for the old address and is forgotten" in moved.content.decode()
     row.refresh_from_db()
     assert row.encrypted_key == ""
-    detail = Entry.objects.filter(action=Action.AGENT_CHANGED).latest("pk").detail
+    entries = Entry.objects.filter(action=Action.AGENT_CHANGED)
+    detail = entries.latest("pk").detail
     assert (detail["address_before"], detail["address"]) == ("https://models.example/v1", "https://evil.example/v1")
-    assert "sk-1234" not in str(detail)
+    assert "sk-1234" not in str(list(entries.values_list("detail", flat=True)))
     client.post(page, {**form, "api_key": "sk-5678", "base_url": "https://third.example/v1"})
     row.refresh_from_db()
     assert opened(row.encrypted_key, "https://third.example/v1") == "sk-5678"

@@ -80,7 +80,7 @@ def test_a_copy_is_filed_with_the_scopes_to_chat_and_to_ingest(person: User, min
     assert answer.json()["document"]["id"] != made["id"]
 
 
-def test_a_file_is_deleted_by_its_person_alone(person: User, mine: Client) -> None:
+def test_a_file_is_listed_and_deleted_by_its_person_alone_and_is_in_no_library(person: User, mine: Client) -> None:
     url = of(person)
     made = attached(mine, url)
     other, theirs = Client(), make_user(is_superuser=True)
@@ -90,13 +90,10 @@ def test_a_file_is_deleted_by_its_person_alone(person: User, mine: Client) -> No
         hidden = client.delete(f"{address}/{made['id']}")
         assert (hidden.status_code, missing.status_code) == (404, 404)
     assert other.get(url).status_code == 404
-    assert other.get(f"/api/v1/documents/{made['id']}").status_code == 404
+    for client in (other, mine):
+        assert client.get(f"/api/v1/documents/{made['id']}").status_code == 404, "no document of the library"
+    assert (
+        mine.get("/api/v1/documents").json()["results"] == mine.get("/api/v1/knowledge-bases").json()["results"] == []
+    )
     assert mine.delete(f"{url}/{made['id']}").status_code == 204
     assert mine.get(url).json() == []
-
-
-def test_the_library_of_the_api_has_no_file_of_a_conversation(person: User, mine: Client) -> None:
-    made = attached(mine, of(person))
-    assert mine.get("/api/v1/documents").json()["results"] == []
-    assert mine.get("/api/v1/knowledge-bases").json()["results"] == []
-    assert mine.get(f"/api/v1/documents/{made['id']}").status_code == 404

@@ -1,5 +1,6 @@
 """Sessions and messages: a question over HTTP walks the same run as one over the socket."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from authz.grants import take_back
 from authz.permissions import Right
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import signed_in
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -45,12 +47,17 @@ class Desk:
         return dict(answer.json())
 
 
+@pytest.fixture(scope="module")
+def shared_desk(share: Share) -> Callable[[], Desk]:
+    return share(Desk)
+
+
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
+    return shared_desk()
 
 
-def test_an_answer_cites_the_passage_it_comes_from(desk: Desk) -> None:
+def test_an_answer_cites_the_passage_it_comes_from_and_is_recorded(desk: Desk) -> None:
     answer = desk.ask()
     assert (answer["role"], answer["stop_reason"], answer["is_complete"]) == ("assistant", "ok", True)
     assert "300" in answer["content"]
@@ -59,27 +66,21 @@ def test_an_answer_cites_the_passage_it_comes_from(desk: Desk) -> None:
     assert "300" in citation["snippet"]
     assert citation["is_current"]
     assert any(1 in sentence["citations"] for sentence in answer["sentences"])
+    entries = Entry.objects.filter(run_id=answer["id"]).order_by("id")
+    assert [entry.action for entry in entries] == [Action.QUESTION_ASKED, Action.QUESTION_ANSWERED]
+    assert entries[1].detail["cited"] == [citation["evidence_id"] for citation in answer["citations"]]
 
 
-def test_without_the_right_the_answer_is_an_honest_no(desk: Desk) -> None:
-    take_back(None, [Right.VIEW], desk.folder, of=desk.reader)
-    answer = desk.ask()
-    assert (answer["stop_reason"], answer["citations"]) == ("no_evidence", [])
-    assert "300" not in answer["content"]
-
-
-def test_an_old_answer_is_masked_when_the_right_is_gone(desk: Desk) -> None:
+def test_without_the_right_an_old_answer_is_masked_and_a_new_one_an_honest_no(desk: Desk) -> None:
     desk.ask()
     take_back(None, [Right.VIEW], desk.folder, of=desk.reader)
+    fresh = desk.ask()
+    assert (fresh["stop_reason"], fresh["citations"]) == ("no_evidence", [])
+    assert "300" not in fresh["content"]
     answer = desk.client.get(desk.messages).json()["results"][1]
     assert (answer["content"], answer["citations"]) == ("", [])
     assert "300 yuan" not in str(answer)
     assert all(sentence["is_masked"] for sentence in answer["sentences"])
-
-
-def test_a_scope_is_kept_in_a_conversation(desk: Desk) -> None:
-    assert desk.ask(knowledge_base_ids=[str(make_base().pk)])["stop_reason"] == "no_evidence"
-    assert desk.ask(knowledge_ids=[str(desk.document.pk)])["stop_reason"] == "ok"
 
 
 def test_the_conversation_is_read_in_order_and_has_a_title(desk: Desk) -> None:
@@ -96,37 +97,19 @@ def test_the_conversation_is_read_in_order_and_has_a_title(desk: Desk) -> None:
     assert desk.client.get(f"/api/v1/sessions/{desk.session['id']}").json()["title"] == questions[0]
 
 
-def test_question_and_answer_are_recorded(desk: Desk) -> None:
-    answer = desk.ask()
-    entries = Entry.objects.filter(run_id=answer["id"]).order_by("id")
-    assert [entry.action for entry in entries] == [Action.QUESTION_ASKED, Action.QUESTION_ANSWERED]
-    assert entries[1].detail["cited"] == [citation["evidence_id"] for citation in answer["citations"]]
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({}, "query: "),
+    ({"query": "x", "knowledge_ids": ["x"]}, "knowledge_ids.0: "),
+    ({"query": "x", "agent_enabled": True}, "agent_enabled"),
+    ({"query": "\u200b"}, "the text is empty"),
+    ({"query": "字" * 20_000}, "at most 4000 characters"),
+]
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "query"),
-        ({"query": "x", "language": "klingon"}, "language"),
-        ({"query": "x", "knowledge_ids": ["x"]}, "knowledge_ids.0"),
-        ({"query": "x", "agent_enabled": True}, "agent_enabled"),
-    ],
-)
-def test_a_wrong_question_is_refused_naming_the_field_and_leaves_nothing(body: dict[str, Any], field: str) -> None:
-    client = signed_in(make_user())
-    session = client.post("/api/v1/sessions").json()
-    answer = client.post(f"/api/v1/sessions/{session['id']}/messages", body, format="json")
-    assert answer.status_code == 400
-    assert [error["field"] for error in answer.json()["errors"]] == [field]
-    assert not Message.objects.exists()
-
-
-@pytest.mark.parametrize(("query", "says"), [("\u200b", "empty"), ("字" * 20_000, "at most 4000 characters")])
-def test_a_question_of_no_or_too_many_characters_leaves_nothing(query: str, says: str) -> None:
-    client = signed_in(make_user())
-    session = client.post("/api/v1/sessions").json()
-    answer = client.post(f"/api/v1/sessions/{session['id']}/messages", {"query": query}, format="json")
-    assert (answer.status_code, says in answer.json()["detail"]) == (400, True), answer.json()
+def test_a_wrong_question_is_refused_in_words_and_leaves_nothing(desk: Desk) -> None:
+    for body, said in WRONG:
+        answer = desk.client.post(desk.messages, body, format="json")
+        assert (answer.status_code, said in answer.json()["detail"]) == (400, True), answer.json()
     assert not Message.objects.exists()
 
 

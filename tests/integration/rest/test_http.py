@@ -17,17 +17,9 @@ DEEP = '{"query": ' + "[" * 52 + "]" * 52 + "}"  # read without an error, one le
     ("request_", "options", "status", "says"),
     [
         ("post knowledge-search", {"data": "{", "content_type": "application/json"}, 400, "JSON parse error"),
-        (
-            "post knowledge-search",
-            {"data": "[" * 100_000, "content_type": "application/json"},
-            400,
-            "at most 50 levels",
-        ),
         ("post knowledge-search", {"data": DEEP, "content_type": "application/json"}, 400, "at most 50 levels"),
         ("post knowledge-search", {"data": '{"a":' * 100_000, "content_type": "application/json"}, 400, "nested too"),
-        ("post sessions", {"data": "[" * 100_000, "content_type": "application/json"}, 400, "nested too deeply"),
         ("post knowledge-search", {"data": "[1]", "content_type": "application/json"}, 400, "dictionary"),
-        ("post knowledge-search", {"data": "\xff", "content_type": "application/json"}, 400, "JSON"),
         (
             "post knowledge-search",
             {"data": "query=x", "content_type": "text/plain"},
@@ -36,11 +28,8 @@ DEEP = '{"query": ' + "[" * 52 + "]" * 52 + "}"  # read without an error, one le
         ),
         ("get folders", {"headers": {"Accept": "application/xml"}}, 406, "The answer is application/json."),
         ("put knowledge-search", {}, 405, "PUT is not possible here: only POST."),
-        ("delete folders", {}, 405, "DELETE is not possible here: only GET, POST."),
-        ("get folders/not-an-id", {}, 404, "no such address"),
         ("get folders/", {}, 404, "none ends with a slash"),
         ("get nothing", {}, 404, "/api/docs/"),
-        ("post ", {}, 404, "/api/docs/"),
     ],
 )
 def test_it_is_a_problem_document(world: World, request_: str, options: dict[str, Any], status: int, says: str) -> None:
@@ -60,15 +49,6 @@ def test_who_is_not_signed_in_is_told_how(world: World) -> None:
     answer = world.client("anonymous").get("/api/v1/folders")
     assert answer.status_code == 401
     assert "Authorization: Bearer" in answer.json()["detail"]
-
-
-def test_a_body_of_another_shape_names_no_field(world: World) -> None:
-    detail = (
-        world.client("all")
-        .post("/api/v1/knowledge-search", data="[1]", content_type="application/json")
-        .json()["detail"]
-    )
-    assert detail.startswith("Invalid data."), detail
 
 
 @pytest.mark.parametrize(

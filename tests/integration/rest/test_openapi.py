@@ -19,31 +19,20 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def operations(description: str) -> list[dict[str, Any]]:
-    paths = yaml.safe_load(description)["paths"]
-    return [operation for methods in paths.values() for operation in methods.values()]
-
-
 def test_the_description_is_the_one_that_was_agreed_on(description: str) -> None:
     assert_golden("openapi.yaml", description)
 
 
-def test_every_operation_has_a_summary_of_its_own(description: str) -> None:
-    summaries = [operation.get("summary", "") for operation in operations(description)]
+def test_every_operation_has_a_summary_of_its_own_and_names_its_errors_as_problem_documents(description: str) -> None:
+    paths = yaml.safe_load(description)["paths"]
+    operations: list[dict[str, Any]] = [operation for methods in paths.values() for operation in methods.values()]
+    summaries = [operation.get("summary", "") for operation in operations]
     assert all(summaries)
     assert len(set(summaries)) == len(summaries)
-
-
-def test_no_operation_repeats_what_is_said_to_whoever_writes_a_view(description: str) -> None:
     assert PrincipalView.__doc__
     said = PrincipalView.__doc__.splitlines()[0]
-    assert [
-        operation["summary"] for operation in operations(description) if said in operation.get("description", "")
-    ] == []
-
-
-def test_every_operation_names_its_errors_as_problem_documents(description: str) -> None:
-    for operation in operations(description):
+    assert not any(said in operation.get("description", "") for operation in operations), "written for ourselves"
+    for operation in operations:
         errors = {code: answer for code, answer in operation["responses"].items() if int(code) >= 400}
         assert "401" in errors
         assert all(list(answer["content"]) == ["application/problem+json"] for answer in errors.values())

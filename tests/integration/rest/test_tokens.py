@@ -1,9 +1,8 @@
 """API tokens: shown once, hashed, expiring, revocable, and no way to live for ever."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
-import pytest
 import time_machine
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -45,57 +44,32 @@ def test_a_token_sees_what_its_owner_sees(world: World) -> None:
     assert names == {"view": {"Rules", "Empty"}, "nobody": set()}
 
 
-def test_last_use_is_noted(world: World) -> None:
-    row, secret = secret_of(world)
-    assert last_use(row) is None
-    ask_with(secret)
-    first = last_use(row)
-    assert first is not None
-    with time_machine.travel(timezone.now() + timedelta(minutes=5)):
-        ask_with(secret)
-    second = last_use(row)
-    assert second is not None
-    assert second - first > timedelta(minutes=4)
-
-
-def last_use(row: ApiToken) -> datetime | None:
-    return ApiToken.objects.get(pk=row.pk).last_used_at
-
-
 def refused(answer: Answer) -> bool:
     return (answer.status_code, answer["WWW-Authenticate"], answer["Content-Type"]) == (
         401, "Bearer", "application/problem+json",
     )  # fmt: skip
 
 
-def test_an_expired_token_is_refused(world: World) -> None:
-    _row, secret = secret_of(world, days=1)
+def test_a_token_is_noted_when_used_and_refused_once_expired_or_revoked_and_of_a_disabled_person(world: World) -> None:
+    row, secret = secret_of(world, days=1)
+    assert ask_with(secret).status_code == 200
+    row.refresh_from_db()
+    assert row.last_used_at is not None
     with time_machine.travel(timezone.now() + timedelta(days=1, seconds=1)):
         assert refused(ask_with(secret))
-
-
-def test_a_revoked_token_is_refused(world: World) -> None:
-    row, secret = secret_of(world)
-    assert ask_with(secret).status_code == 200
     assert world.client("view").delete(f"/api/v1/tokens/{row.pk}").status_code == 204
     assert refused(ask_with(secret))
-
-
-def test_the_token_of_a_disabled_person_is_refused(world: World) -> None:
     _row, secret = secret_of(world)
     world.people["view"].is_active = False
     world.people["view"].save()
     assert refused(ask_with(secret))
 
 
-@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: s[:12], lambda s: "", lambda s: s + "x", lambda s: "é"])
-def test_a_secret_that_is_not_quite_right_is_refused(world: World, change: object) -> None:
+def test_a_secret_that_is_not_quite_right_or_in_another_scheme_is_refused(world: World) -> None:
     _row, secret = secret_of(world)
-    assert refused(ask_with(change(secret)))  # type: ignore[operator]
-
-
-def test_another_scheme_is_nobody(world: World) -> None:
-    assert refused(ask_with(secret_of(world)[1], scheme="Basic"))
+    for wrong in (secret[:-1], secret[:12], "", f"{secret}x", "é"):
+        assert refused(ask_with(wrong)), wrong
+    assert refused(ask_with(secret, scheme="Basic"))
 
 
 def test_a_token_reaches_no_token(world: World) -> None:
@@ -109,27 +83,18 @@ def test_a_token_reaches_no_token(world: World) -> None:
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(403, "no_tokens")] * 3
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_a_wrong_order_for_a_token_is_refused_naming_the_field(world: World) -> None:
+    for body, field in (
         ({}, "name"),
-        ({"name": "  "}, "name"),
-        ({"name": "x" * 101}, "name"),
-        ({"name": "x", "days": 0}, "days"),
         ({"name": "x", "days": 367}, "days"),
-        ({"name": "x", "days": "soon"}, "days"),
         ({"name": "x", "day": 3}, "day"),
         ({"name": "x", "scopes": ["everything"]}, "scopes"),
         ({"name": "x", "scopes": []}, "scopes"),
         ({"name": "x", "folder_id": "nonsense"}, "folder_id"),
-    ],
-)
-def test_a_wrong_order_for_a_token_is_refused_naming_the_field(
-    world: World, body: dict[str, object], field: str
-) -> None:
-    answer = world.client("view").post("/api/v1/tokens", body, format="json")
-    assert answer.status_code == 400
-    assert {error["field"].partition(".")[0] for error in answer.json()["errors"]} == {field}
+    ):
+        answer = world.client("view").post("/api/v1/tokens", body, format="json")
+        assert answer.status_code == 400, body
+        assert {error["field"].partition(".")[0] for error in answer.json()["errors"]} == {field}
 
 
 def test_a_session_cookie_needs_the_csrf_token_to_write(world: World) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-from uuid import UUID
 
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
@@ -51,17 +50,6 @@ class World:
     def client(self, role: str) -> APIClient:
         """A client signed in as this role."""
         return signed_in(self.people[role]) if role in self.people else APIClient()
-
-    def ids(self) -> dict[str, UUID | int]:
-        """The row that each route's path speaks of, by what the route is about."""
-        return {
-            "knowledge-base": self.base.pk,
-            "folder": self.folder.pk,
-            "empty": self.empty.pk,
-            "document": self.document.pk,
-            "session": self.session.pk,
-            "token": self.token.pk,
-        }
 
 
 def signed_in(user: User) -> APIClient:

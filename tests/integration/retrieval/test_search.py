@@ -13,7 +13,6 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import ChunkIndex, Document, Folder, KnowledgeBase
 from knowledge.retrieval.engine import reranker
-from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.sharing import Share
@@ -94,9 +93,7 @@ def test_the_indexes_and_the_exact_pass_find_the_same(library: Library, settings
     assert answers[0]
 
 
-def test_a_scope_narrows_and_never_widens(
-    library: Library,
-) -> None:
+def test_a_scope_narrows_and_never_widens(library: Library) -> None:
     reader, base, folder, seen, hidden = library
     ids = [document.pk for document in seen]
     expected: list[tuple[dict[str, Any], set[UUID]]] = [
@@ -119,9 +116,7 @@ def test_a_scope_narrows_and_never_widens(
         assert set(found(reader, **scope)) == right, scope
 
 
-def test_the_document_too_says_where_its_rights_are_read_from(
-    library: Library,
-) -> None:
+def test_the_document_too_says_where_its_rights_are_read_from(library: Library) -> None:
     """An index row that names a visible folder shows nothing of a document that has gone to a hidden one."""
     reader, _base, _folder, seen, hidden = library
     Document.unscoped.filter(pk=seen[0].pk).update(access=hidden.access)
@@ -143,16 +138,6 @@ def test_rows_are_read_by_the_statement_that_finds_them(
             assert len(found(library[0])) == 4
     finally:
         reranker.cache_clear()
-
-
-def test_what_could_be_seen_is_counted_once(
-    library: Library,
-) -> None:
-    reader, _base, folder, seen, _hidden = library
-    assert make_plan(reader, Scope()).visible == 4
-    assert make_plan(reader, Scope(folder_ids=(folder.pk,))).visible == 2
-    assert make_plan(reader, Scope(folder_ids=(folder.pk, seen[2].folder_id))).visible == 4
-    assert make_plan(Principal.of(make_user()), Scope()).visible == 0
 
 
 def test_one_document_does_not_crowd_out_the_others() -> None:
@@ -186,9 +171,7 @@ def test_no_question_breaks_a_search(library: Library, settings: LazySettings, l
         assert set(found(library[0], query)) <= seen, query
 
 
-def test_weights_are_made_again_when_the_average_length_has_moved(
-    library: Library,
-) -> None:
+def test_weights_are_made_again_when_the_average_length_has_moved(library: Library) -> None:
     reader, base, _folder, _seen, _hidden = library
     rows = ChunkIndex.unscoped.filter(knowledge_base=base).order_by("chunk_id")
     before = [row.lexical.values() for row in rows]

