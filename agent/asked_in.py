@@ -14,7 +14,7 @@ from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.retrieval.conditions import Condition
 from knowledge.services.fields import conditions_of
 
-MOST_TABLES = 20
+MAX_TABLES = 20
 Said = str | int | float | None
 
 

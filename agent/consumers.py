@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from redis.exceptions import RedisError
 
-from agent.asked_in import MOST_TABLES, FieldSays, TableAsked, conditions
+from agent.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import get_session
 from agent.events import Error
 from agent.profiles import Options
@@ -30,10 +30,10 @@ from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import CopilotError, NotFound, as_ours
 from copilot_site.lib.json_input import loads
 from copilot_site.lib.sockets import message_of
-from copilot_site.lib.strict_serializers import MOST
-from knowledge.retrieval.conditions import MOST_CONDITIONS
+from copilot_site.lib.strict_serializers import MAX
+from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Scope
-from knowledge.services.attachments import MOST_FILES
+from knowledge.services.attachments import MAX_FILES
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
 SIGNED_OUT = 4401
@@ -61,9 +61,9 @@ class Ask(BaseModel):
     knowledge_base_ids: list[UUID] = []
     folder_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
-    metadata: list[FieldSays] = Field(default=[], max_length=MOST_CONDITIONS)
-    tables: list[TableAsked] = Field(default=[], max_length=MOST_TABLES)
-    attachment_ids: list[UUID] = Field(default=[], max_length=MOST_FILES)
+    metadata: list[FieldSays] = Field(default=[], max_length=MAX_CONDITIONS)
+    tables: list[TableAsked] = Field(default=[], max_length=MAX_TABLES)
+    attachment_ids: list[UUID] = Field(default=[], max_length=MAX_FILES)
     follows: UUID | None = None
     instead_of: UUID | None = None
     is_wide: bool = False
@@ -76,7 +76,7 @@ class Continue(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     continue_message: UUID
-    after: int = Field(default=-1, ge=-1, le=MOST)
+    after: int = Field(default=-1, ge=-1, le=MAX)
 
 
 class StopMessage(BaseModel):

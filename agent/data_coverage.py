@@ -11,7 +11,7 @@ from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 
 QUERY = "database_query"
-LEAST_UNDERSTOOD = (
+MIN_UNDERSTOOD = (
     0.5  # share of a question's words of matter, in characters, from which the form stands beside passages; by hand
 )
 
@@ -52,7 +52,7 @@ def _is_mostly_understood(run: Run) -> bool:
         return False
     text = run.state.input.normalized_query
     asked = len(text) if language_of(text) == "zh" else sum(len(word) for word in text.split() if matter_terms(word))
-    return sum(map(len, unread[1].unknown)) <= (1 - LEAST_UNDERSTOOD) * asked
+    return sum(map(len, unread[1].unknown)) <= (1 - MIN_UNDERSTOOD) * asked
 
 
 def _may_ask(run: Run, source: str) -> bool:

@@ -23,7 +23,7 @@ from knowledge.tool_selectors import Facts, documents_within
 
 SOURCE = "document catalogue"  # never a data source's name: those have no spaces
 _PREFIX = "document:"
-MOST_ROWS, HEADLINE, TITLE = (
+MAX_ROWS, HEADLINE, TITLE = (
     50,
     1_200,
     300,
@@ -90,8 +90,8 @@ def found_rows(
         meaning=Meaning(headline=text[:HEADLINE]),
         table=ResultTable(
             columns=tuple(columns),
-            rows=tuple(map(tuple, rows[:MOST_ROWS])),
-            total=len(rows) if len(rows) > MOST_ROWS else None,
+            rows=tuple(map(tuple, rows[:MAX_ROWS])),
+            total=len(rows) if len(rows) > MAX_ROWS else None,
         ),
     )
     return Finding(_evidence(query, text, title=" + ".join(each.title for each in documents)[:TITLE]), query=query)

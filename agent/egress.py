@@ -18,8 +18,8 @@ from knowledge.text.normalise import normalise
 from knowledge.text.terms import is_han, terms
 
 EVERYDAY = 0.05  # share of ordinary passages from which a word is harmless; chosen by hand
-LEAST_WHOLE = 6  # shortest word that is also searched for split or joined
-LONGEST_WORD = 24  # characters; longer ones are codes, allowed only if the person wrote them
+MIN_WHOLE = 6  # shortest word that is also searched for split or joined
+MAX_WORD = 24  # characters; longer ones are codes, allowed only if the person wrote them
 _SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
@@ -45,7 +45,7 @@ class Border:
         held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
         plain = _squeezed(query)
         held += sorted(word for word in self._whole if word in plain and word not in held)
-        held += [word for word in _WORD.findall(query) if len(word) > LONGEST_WORD and word not in self._said]
+        held += [word for word in _WORD.findall(query) if len(word) > MAX_WORD and word not in self._said]
         return held
 
     def may_open(self, url: str) -> bool:
@@ -77,7 +77,7 @@ class Border:
         said = _squeezed(self._said)
         words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
         return frozenset(
-            word for word in words if len(word) >= LEAST_WHOLE and word not in said and not self._is_known(word)
+            word for word in words if len(word) >= MIN_WHOLE and word not in said and not self._is_known(word)
         )
 
     def _is_known(self, word: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agent.state import EvidenceItem
 
-MOST_CHARACTERS = 12_000  # of one tool's output: about 4,000 tokens of English, 8,000 of Chinese
+MAX_CHARACTERS = 12_000  # of one tool's output: about 4,000 tokens of English, 8,000 of Chinese
 PASSAGE_CHARACTERS = 2_000  # of one passage in it
 _FORGED = re.compile(r"&lt;(?=\s*/?\s*evidence\b)", re.IGNORECASE)
 _FENCE = re.compile(r'<evidence [^<>]*? title="([^"<>]*)">|</evidence>')
@@ -17,7 +17,7 @@ def escaped(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
+def bounded(text: str, most: int = MAX_CHARACTERS) -> str:
     """Return the text, or its head and tail around a line that says how much is left out."""
     if len(text) <= most:
         return text

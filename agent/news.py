@@ -16,7 +16,7 @@ from authz.models import RequestState
 from authz.principal import Principal
 from knowledge.services.access_requests import requests_for, unread_decisions
 
-MOST_VIEWS = 3
+MAX_VIEWS = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ def _decisions(principal: Principal) -> Iterator[News]:
 def _views(principal: Principal) -> Iterator[News]:
     said = _("An auditor or administrator viewed a conversation of yours on %(day)s")
     told = views_told(principal).filter(seen_at=None).order_by("session_id", "-viewed_at").distinct("session_id")
-    for view in told[:MOST_VIEWS]:
+    for view in told[:MAX_VIEWS]:
         day = date_format(localtime(view.viewed_at), "SHORT_DATE_FORMAT")
         yield News("person", said % {"day": day}, reverse("conversation", args=[view.session_id]))

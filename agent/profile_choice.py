@@ -17,7 +17,7 @@ from authz.folders import group_ids_of
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 
-MOST_OPENINGS = 6
+MAX_OPENINGS = 6
 # Tools allowed in group chats: they read through `visible_to`, or only their arguments. New tools are excluded by default.
 FOR_ALL = frozenset(
     {
@@ -61,7 +61,7 @@ def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
     own, other = (
         (row.questions_zh, row.questions_en) if language.startswith("zh") else (row.questions_en, row.questions_zh)
     )
-    return tuple(lines_of(own or other)[:MOST_OPENINGS])
+    return tuple(lines_of(own or other)[:MAX_OPENINGS])
 
 
 def lines_of(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from django.db import close_old_connections
 
 P = ParamSpec("P")
 R = TypeVar("R")
-MOST_S = 3.0  # longest wait of a run's work for new questions; two hundred are accepted in that time
+MAX_S = 3.0  # longest wait of a run's work for new questions; two hundred are accepted in that time
 WEB_THREADS = 6  # per process, for the web; started on demand
 THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.web_process.RUNS)
 
@@ -105,11 +105,11 @@ async def reading(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 async def front_served() -> None:
-    """Wait until the front is idle, or MOST_S: questions asked at the same time are all accepted before work begins."""
+    """Wait until the front is idle, or MAX_S: questions asked at the same time are all accepted before work begins."""
     here = _here()
     if here.at_front:
         with suppress(TimeoutError):
-            async with asyncio.timeout(MOST_S):
+            async with asyncio.timeout(MAX_S):
                 await here.front_is_served.wait()
 
 

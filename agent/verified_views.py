@@ -36,7 +36,7 @@ from knowledge.models import Document, Folder
 from knowledge.places import folders_to_fill
 
 PAGE_SIZE = 50
-MOST_FOLDERS = 200  # to choose from, by name
+MAX_FOLDERS = 200  # to choose from, by name
 
 
 def _area(label: Any, help_text: Any = "", *, rows: int = 3, required: bool = True) -> forms.CharField:
@@ -78,7 +78,7 @@ class AnswerForm(WordingsForm):
 
     def __init__(self, principal: Principal, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        places = folders_to_fill(principal, "", most=MOST_FOLDERS, right=Right.MANAGE)
+        places = folders_to_fill(principal, "", most=MAX_FOLDERS, right=Right.MANAGE)
         choices = {str(pk): " › ".join(path) for pk, path in places}
         kept = Folder.objects.reachable_by(principal, Right.MANAGE)
         if chosen := kept.filter(pk=self.initial["folder"]).first() if "folder" in self.initial else None:

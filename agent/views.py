@@ -25,7 +25,7 @@ from agent.conversations.page import conversation_page, turn_page
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import (
-    LONGEST_LABEL,
+    MAX_LABEL,
     create_session,
     delete_session,
     found_sessions,
@@ -51,7 +51,7 @@ from knowledge.library import accepted, is_keeper
 from knowledge.services.attachments import are_taken
 
 PAGE_SIZE = 50  # conversations or questions
-MOST_VIEWS = 3  # of a conversation that are shown, the latest
+MAX_VIEWS = 3  # of a conversation that are shown, the latest
 
 
 def address_of(session_id: UUID, message_id: UUID) -> str:
@@ -87,7 +87,7 @@ def chat(
         "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
         "attachments": unsent_attachments(principal, session) if session else (),
         "accepted": accepted() if are_taken() else None,
-        "views": views_told(principal).filter(session=session)[:MOST_VIEWS] if session else (),
+        "views": views_told(principal).filter(session=session)[:MAX_VIEWS] if session else (),
         "places": places_in(principal, scope_of(session.scope), tables_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
         "assistants": assistants_for(principal, language),
@@ -104,7 +104,7 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
     `?q=`: with these words in title or questions; `?label=`: with this label; `?archived=1`: archived ones.
     """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
-    label, is_archived = request.GET.get("label", "").strip()[:LONGEST_LABEL], request.GET.get("archived") == "1"
+    label, is_archived = request.GET.get("label", "").strip()[:MAX_LABEL], request.GET.get("archived") == "1"
     found = found_sessions(principal, words, label=label, is_archived=is_archived)
     chosen = {"q": words, "label": label, "archived": "1" if is_archived else ""}
     context = {

@@ -45,10 +45,10 @@ from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.services.reindex import count_lacking, outdated_versions
 
-LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
-LEAST_POSTGRES = 150_000
-LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
-LEAST_REDIS = (6, 2)
+MIN_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
+MIN_POSTGRES = 150_000
+MIN_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
+MIN_REDIS = (6, 2)
 
 
 def version() -> CheckResult:
@@ -95,7 +95,7 @@ def state_folder() -> CheckResult:
     if unwritable:
         return CheckResult("State folder", False, f"not writable: {', '.join(unwritable)}", mend)
     room = f"{root}, {free / 1e9:.1f} GB free"
-    return CheckResult("State folder", free >= LEAST_FREE_BYTES, room, "Make room: 2 GB is the least to work with.")
+    return CheckResult("State folder", free >= MIN_FREE_BYTES, room, "Make room: 2 GB is the least to work with.")
 
 
 def embedded() -> CheckResult:
@@ -125,7 +125,7 @@ def postgres(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     except DatabaseError as error:
         return CheckResult("PostgreSQL", False, str(error).splitlines()[0], mend)
     version = (using or connection).pg_version  # type: ignore[attr-defined]  # of PostgreSQL's alone
-    return CheckResult("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
+    return CheckResult("PostgreSQL", version >= MIN_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
 
 
 def connections() -> CheckResult:
@@ -158,7 +158,7 @@ def pgvector(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     if row is None:
         return CheckResult("pgvector", False, "the database server does not have the extension vector", mend)
     version = str(row[0] or row[1])
-    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_PGVECTOR
+    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= MIN_PGVECTOR
     return CheckResult("pgvector", new_enough, version if row[0] else f"{version}, not yet created", mend)
 
 
@@ -217,7 +217,7 @@ def broker() -> CheckResult:
         return CheckResult(
             "Valkey or Redis", False, f"maxmemory-policy is {policy}", "Set `maxmemory-policy noeviction`."
         )
-    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_REDIS
+    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= MIN_REDIS
     return CheckResult("Valkey or Redis", new_enough, version, mend)
 
 

@@ -17,7 +17,7 @@ from copilot_site.lib.version import VERSION
 NOT_CACHED = {"Cache-Control": "no-store"}
 ANSWER_S = 0.8  # readyz answers within a second, whatever hangs
 CONNECT_S = "2"  # the least that libpq knows
-LEAST_FREE_BYTES = 50 * 10**6  # with less a question or a file may not be stored; `doctor` warns long before
+MIN_FREE_BYTES = 50 * 10**6  # with less a question or a file may not be stored; `doctor` warns long before
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -80,7 +80,7 @@ def _broker() -> Iterator[str]:
 
 
 def _disk() -> Iterator[str]:
-    if shutil.disk_usage(settings.HOME.root).free >= LEAST_FREE_BYTES:
+    if shutil.disk_usage(settings.HOME.root).free >= MIN_FREE_BYTES:
         yield "disk"
 
 

@@ -10,7 +10,7 @@ from copilot_site.config import Config, ConfigError
 
 LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 LOCAL_ADDRESSES = {"localhost", "127.0.0.1", "::1"}
-LEAST_DIFFERENT = 10  # characters of a secret key; 50 random hexadecimal digits have 14 and more
+MIN_DIFFERENT = 10  # characters of a secret key; 50 random hexadecimal digits have 14 and more
 PLACEHOLDERS = re.compile(
     r"django-insecure|change.?me|change.?this|your.?secret|example|placeholder|password", re.IGNORECASE
 )
@@ -67,7 +67,7 @@ def require_safe(config: Config) -> None:
 
 def _is_weak(key: str) -> bool:
     is_repeated = key in (key + key)[1:-1]
-    return len(set(key)) < LEAST_DIFFERENT or is_repeated or PLACEHOLDERS.search(key) is not None
+    return len(set(key)) < MIN_DIFFERENT or is_repeated or PLACEHOLDERS.search(key) is not None
 
 
 def _has_default_password(url: SecretStr | None) -> bool:

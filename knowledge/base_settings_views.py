@@ -26,7 +26,7 @@ from copilot_site.lib.forms import checked, first_fault
 from knowledge.ingestion.recutting import versions_to_cut
 from knowledge.metadata_forms import FieldForm, ValuesForm
 from knowledge.models import Document, DocumentField, KnowledgeBase, Language
-from knowledge.services.fields import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
+from knowledge.services.fields import MAX_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
 from knowledge.services.passages import (
     FEWEST,
     FEWEST_MOST,
@@ -153,7 +153,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
 
 EMPTY = 2  # forms for new fields
 
-FieldForms = formset_factory(FieldForm, extra=EMPTY, max_num=MOST_FIELDS)
+FieldForms = formset_factory(FieldForm, extra=EMPTY, max_num=MAX_FIELDS)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

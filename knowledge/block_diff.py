@@ -12,13 +12,13 @@ from enum import Enum
 
 from copilot_site.lib.waiting import require_waiting
 
-MOST_STEPS = 2_000_000  # blocks looked at and pairs compared; a second of one core
+MAX_STEPS = 2_000_000  # blocks looked at and pairs compared; a second of one core
 
 
 class Steps:
     """A budget of comparisons and how much of it is used, in blocks and pairs of blocks."""
 
-    def __init__(self, most: int = MOST_STEPS) -> None:
+    def __init__(self, most: int = MAX_STEPS) -> None:
         self.left, self.done = most, 0
 
     def take(self, count: int) -> bool:

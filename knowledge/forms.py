@@ -19,8 +19,8 @@ from knowledge.rendering import Span
 from knowledge.services.folders import NAME_LENGTH
 from knowledge.services.metadata import Facts
 
-MOST_OFFERED = 200  # names that a field offers while somebody types
-MOST_OFFSET = 999_999_999  # characters into a text, parts of a document
+MAX_OFFERED = 200  # names that a field offers while somebody types
+MAX_OFFSET = 999_999_999  # characters into a text, parts of a document
 
 
 class UploadForm(forms.Form):
@@ -42,10 +42,10 @@ class OpeningForm(forms.Form):
     """The place to open a document at: a passage and span, or a part; and its version. Invalid values are left out."""
 
     chunk = forms.UUIDField(required=False)
-    start = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
-    end = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
-    part = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
-    version = forms.IntegerField(required=False, min_value=1, max_value=MOST_OFFSET)
+    start = forms.IntegerField(required=False, min_value=0, max_value=MAX_OFFSET)
+    end = forms.IntegerField(required=False, min_value=0, max_value=MAX_OFFSET)
+    part = forms.IntegerField(required=False, min_value=0, max_value=MAX_OFFSET)
+    version = forms.IntegerField(required=False, min_value=1, max_value=MAX_OFFSET)
 
     @property
     def span(self) -> Span | None:
@@ -132,9 +132,9 @@ class FactsForm(forms.Form):
         self._others = others
 
     def offer(self, owners: QuerySet[User], successors: QuerySet[Document]) -> None:
-        """Set the choices to pick from, MOST_OFFERED of each; every other name can be typed."""
-        people = owners.order_by("username")[:MOST_OFFERED]
-        documents = successors.order_by("title", "pk").values_list("filename", "title")[:MOST_OFFERED]
+        """Set the choices to pick from, MAX_OFFERED of each; every other name can be typed."""
+        people = owners.order_by("username")[:MAX_OFFERED]
+        documents = successors.order_by("title", "pk").values_list("filename", "title")[:MAX_OFFERED]
         self.fields["owner"].widget = PickedInput([(person.username, person.get_full_name()) for person in people])
         self.fields["superseded_by"].widget = PickedInput(documents)
 

@@ -21,7 +21,7 @@ from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.text.passage_blocks import PassageBlock, from_json
 from knowledge.text.terms import document_terms
 
-MOST_NAMED = 20  # bases in a sentence
+MAX_NAMED = 20  # bases in a sentence
 SHOWN_WITH = ("document", "version", "knowledge_base")  # of a passage
 
 
@@ -30,7 +30,7 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
     try:
         return get_visible(KnowledgeBase, principal, name=name)
     except NotFound:
-        names = KnowledgeBase.objects.visible_to(principal).order_by("name").values_list("name", flat=True)[:MOST_NAMED]
+        names = KnowledgeBase.objects.visible_to(principal).order_by("name").values_list("name", flat=True)[:MAX_NAMED]
         there = f"there are {', '.join(f'“{each}”' for each in names)}" if names else "there is none yet"
         raise NotFound(f"There is no knowledge base “{name}” that {principal.username} may see; {there}.") from None
 

@@ -14,7 +14,7 @@ from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Value
 
 NAME_LENGTH, VALUE_LENGTH = 60, 300
-MOST_STATED, STATED_LENGTH = 100, 2_000  # what a file says of itself: values, and characters of one
+MAX_STATED, STATED_LENGTH = 100, 2_000  # what a file says of itself: values, and characters of one
 _LARGEST = 1e15
 _APART = re.compile(r"[\s_-]+")
 
@@ -22,7 +22,7 @@ _APART = re.compile(r"[\s_-]+")
 def stated_of(fields: Mapping[str, str]) -> dict[str, str]:
     """Return a file's front matter for storage: one-line names and values, long ones shortened."""
     said = ((tidy_line(name)[:NAME_LENGTH], tidy_line(value)[:STATED_LENGTH]) for name, value in fields.items())
-    return dict([(name, value) for name, value in said if name and value][:MOST_STATED])
+    return dict([(name, value) for name, value in said if name and value][:MAX_STATED])
 
 
 def fill_fields(document: Document, stated: Mapping[str, str]) -> None:

@@ -25,7 +25,7 @@ OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
-MOST_AHEAD = 10  # versions of one person ahead of other people's
+MAX_AHEAD = 10  # versions of one person ahead of other people's
 
 
 @shared_task(
@@ -56,7 +56,7 @@ def queue_for(person_id: int | None) -> str:
     waiting = DocumentVersion.unscoped.filter(
         uploaded_by_id=person_id, queue="interactive", parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]
     )
-    return "bulk" if person_id is not None and waiting[MOST_AHEAD - 1 : MOST_AHEAD].exists() else "interactive"
+    return "bulk" if person_id is not None and waiting[MAX_AHEAD - 1 : MAX_AHEAD].exists() else "interactive"
 
 
 def queue_ingestion(version: DocumentVersion) -> None:

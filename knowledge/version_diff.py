@@ -18,8 +18,8 @@ from knowledge.ingestion.stages import load_parsed
 from knowledge.models import DocumentVersion
 
 AROUND = 2  # unchanged blocks that are shown before and after a difference
-MOST_CHARACTERS = 4_000_000  # of both versions together: two times a thousand pages
-MOST_PIECES = 2_000  # that one page shows
+MAX_CHARACTERS = 4_000_000  # of both versions together: two times a thousand pages
+MAX_PIECES = 2_000  # that one page shows
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ def compare_versions(principal: Principal, document_id: UUID, *, older: int, new
             )
     record(principal, Action.DOCUMENT_OPENED, versions[0].document, detail={"versions": [older, newer]})
     before, after = ([block.text for block in load_parsed(version).blocks] for version in versions)
-    if sum(map(len, before)) + sum(map(len, after)) > MOST_CHARACTERS:
+    if sum(map(len, before)) + sum(map(len, after)) > MAX_CHARACTERS:
         raise InvalidInput(
             _("These versions are too long to compare here. Download both, and compare them on your computer.")
         )
-    pieces = tuple(islice(differences(before, after), MOST_PIECES + 1))
-    return Comparison(versions[0], versions[1], pieces[:MOST_PIECES], is_cut=len(pieces) > MOST_PIECES)
+    pieces = tuple(islice(differences(before, after), MAX_PIECES + 1))
+    return Comparison(versions[0], versions[1], pieces[:MAX_PIECES], is_cut=len(pieces) > MAX_PIECES)
 
 
 def differences(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:

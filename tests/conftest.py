@@ -23,7 +23,7 @@ from tests import database, services
 pytest_plugins = ("tests.programs", "tests.tiers")
 STACK = pytest.StashKey[ExitStack]()
 USUAL = gc.get_threshold()
-LONGEST_S = 900  # of a test with what is set up for it: five times what the longest takes on a busy machine
+MAX_S = 900  # of a test with what is set up for it: five times what the longest takes on a busy machine
 # Files with tests that take long come first, in this order: at the end one worker would wait for the other. The first loads torch, for
 # which a young process is best. The rest are in their own order.
 LONG = (
@@ -75,11 +75,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that takes longer than LONGEST_S, whatever it waits for, ends its process with what each thread was at.
+    """A test that takes longer than MAX_S, whatever it waits for, ends its process with what each thread was at.
 
     pytest-timeout stops its clock where a test fails, and what then waited in a teardown waited until whoever ran the tests gave up.
     """
-    clock = threading.Timer(LONGEST_S, _give_up, [item])
+    clock = threading.Timer(MAX_S, _give_up, [item])
     clock.daemon = True
     clock.start()
     try:
@@ -90,7 +90,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def _give_up(item: pytest.Item) -> None:
     item.config.pluginmanager.getplugin("capturemanager").suspend_global_capture()
-    print(f"\n{item.nodeid} has taken {LONGEST_S} s, and waits here:", file=sys.stderr, flush=True)
+    print(f"\n{item.nodeid} has taken {MAX_S} s, and waits here:", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(file=sys.stderr)
     os._exit(1)
 

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
 
 FOLDER = Path(__file__).parent / "evaluation" / "real_model"
 KINDS: dict[str, list[dict[str, Any]]] = yaml.safe_load((FOLDER / "questions.yaml").read_text(encoding="utf-8"))
-MOST = int(os.environ.get("REAL_LLM_QUESTIONS", "10"))
+MAX = int(os.environ.get("REAL_LLM_QUESTIONS", "10"))
 SECONDS = int(os.environ.get("REAL_LLM_SECONDS", "120"))
 TOLD_BY_CLOSED = ("1,375,000", "88,400", "severance budget for it", "will close the Turin branch")
 COUNTED = ("asked", "right", "answered", "by the model", "not checked", "found", "nothing", "seconds")
@@ -77,7 +77,7 @@ def test_questions(kind: str, library: tuple[Principal, Document]) -> None:
     limits = ModelLimits(first_s=SECONDS, between_s=SECONDS, total_s=SECONDS, attempts=1)
     served = {"base_url": os.environ["REAL_LLM_URL"], "model": "smollm2", "limits": limits, "context_tokens": 8_000}
     with override_settings(LLM=settings.LLM | served):
-        for question in KINDS[kind][:MOST]:
+        for question in KINDS[kind][:MAX]:
             began = time.monotonic()
             session = create_session(person)
             if "after" in question:

@@ -25,7 +25,7 @@ DOWNWARDS = ("agent", "business", "knowledge", "authz", "audit")  # who stands a
 RELATIONS = {"ForeignKey", "OneToOneField", "ManyToManyField"}  # name a model of any app by a string
 CLASS_PATH = re.compile(r"\w+(\.[a-z_]+)*\.[A-Z]\w+$")
 LONGEST = 400  # lines; a longer file is two nouns
-LONGEST_FUNCTION = 50
+MAX_FUNCTION = 50
 
 # Every file that may read protected rows without saying who asks, and why.
 UNSCOPED = {
@@ -151,7 +151,7 @@ def facts_of(source: str) -> Facts:
             node.name
             for node in nodes
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+            and (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION
         ),
     )
 

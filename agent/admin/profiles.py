@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from agent.admin.base import SettingsAdmin
 from agent.budget import Budget
 from agent.models import AgentProfile
-from agent.profile_choice import MOST_OPENINGS, lines_of
+from agent.profile_choice import MAX_OPENINGS, lines_of
 from agent.tools.base import current_name, default_names, in_order, outside_tools
 from authz.governing import governed
 from authz.principal import Principal
@@ -85,8 +85,8 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
 
 def _few_lines(text: str) -> str:
     lines = lines_of(text)
-    if len(lines) > MOST_OPENINGS:
-        raise forms.ValidationError(_("At most %(most)s questions, one per line.") % {"most": MOST_OPENINGS})
+    if len(lines) > MAX_OPENINGS:
+        raise forms.ValidationError(_("At most %(most)s questions, one per line.") % {"most": MAX_OPENINGS})
     return "\n".join(lines)
 
 

@@ -37,8 +37,8 @@ from agent.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of
 
-MOST_SENTENCES = 24
-MOST_CALLS = 2  # concurrent calls of the judge
+MAX_SENTENCES = 24
+MAX_CALLS = 2  # concurrent calls of the judge
 BATCH = 4  # open sentences per further judge call while the writer continues; chosen by hand
 NO_ANSWER = "NO_ANSWER"
 # for ordering answers alone; by hand
@@ -245,7 +245,7 @@ class Writer:
             self._waiting.append(part)
         else:
             self._settle(part, None)
-        self._is_enough = sum(each.stands or not each.is_settled for each in self.slots.parts) >= MOST_SENTENCES
+        self._is_enough = sum(each.stands or not each.is_settled for each in self.slots.parts) >= MAX_SENTENCES
         return (*self._checking(), *self._all_shown())
 
     def _is_passed_over(self, statement: CitedStatement) -> bool:
@@ -282,7 +282,7 @@ class Writer:
     def _ask(self) -> None:
         """Send the waiting sentences to the judge: the first at once, later ones in batches, in at most two calls at a time."""
         is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
-        if not self._waiting or is_early or self._calls == MOST_CALLS:
+        if not self._waiting or is_early or self._calls == MAX_CALLS:
             return
         batch = dict(enumerate(self._waiting, self._asked + 1))
         self._waiting, self._calls, self._asked = [], self._calls + 1, self._asked + len(batch)

@@ -25,7 +25,7 @@ from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import normalised
 from knowledge.selectors import ShownPassage
 
-MOST = 3  # pairs per answer
+MAX = 3  # pairs per answer
 FEWEST_WORDS = 2  # content words that identify a statement's topic
 ALIKE = 0.6  # share of words from which two sentences are compared at all; by hand
 _CELLS = ";"
@@ -64,7 +64,7 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
     for span in answer.citations:
         cited = by_chunk.get(span.chunk_id)
         for passage, score in passages if cited else ():
-            if cited is None or passage.document_id == cited.document_id or len(pairs) == MOST:
+            if cited is None or passage.document_id == cited.document_id or len(pairs) == MAX:
                 continue
             said = cited.text[span.start : span.end]
             there = disagreeing_span(said, _under(cited), passage.text, _under(passage), today=today)

@@ -23,7 +23,7 @@ from business.parsing.reader.units import normalised
 NEAR = 0.75  # share of a clause's words from which it is about the same thing; chosen by hand
 WHOLE = 0.6  # … of the evidence's words from which a sentence repeats it rather than a part of it
 LIKE = 0.4  # … of a sentence's words from which a calculated number is about the text's topic
-MOST_ADDED = 8  # amounts of a quotation that are tried in sums
+MAX_ADDED = 8  # amounts of a quotation that are tried in sums
 _NAME = re.compile(r"(?<![.!?:。！？：\n] )(?<![\w'’.-])(?!^)[A-Z][\w'’-]+")  # capitalised, not at a sentence start
 _LATIN_NAME = re.compile(r"(?<![A-Za-z\d_-])[A-Z][\w'’-]+", re.ASCII)
 _COUNTED = re.compile(r"(?:[两二三四五六七八九十]|\d)[\u3400-\u9fff]{1,10}?[都均]")  # “all N”, after naming them
@@ -186,7 +186,7 @@ def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
 
 
 def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
-    values = [each.value for each in _alike(said, amount)[:MOST_ADDED]]
+    values = [each.value for each in _alike(said, amount)[:MAX_ADDED]]
     sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
     return is_made(amount, said) or any(map(amount.fits, sums))
 

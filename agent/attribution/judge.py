@@ -24,8 +24,8 @@ from agent.revocation import require_visible
 from agent.run import Run
 from knowledge.text.normalise import normalise
 
-LEAST_QUOTED = 2  # characters
-MOST_CHARACTERS = 12_000  # of one reply
+MIN_QUOTED = 2  # characters
+MAX_CHARACTERS = 12_000  # of one reply
 _LINE = re.compile(r"\W*(?P<number>\d{1,3})[.:)]?\s+(?P<verdict>[SCN])(?![\w])[\s:,.-]*(?P<quote>.*)")
 _LEFT_OUT = re.compile(r"…+|\.{3,}")
 _LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # a letter of a script with spaces between words, or a digit
@@ -99,7 +99,7 @@ async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> Asy
             *lines, rest = f"{rest}{delta.text}".split("\n")
             for line in lines:
                 yield line
-            if (size := size + len(delta.text)) > MOST_CHARACTERS:
+            if (size := size + len(delta.text)) > MAX_CHARACTERS:
                 raise ModelUnreadable(f"{model.name} did not end its verdicts")
     yield rest
 
@@ -130,7 +130,7 @@ def is_quoted(quote: str, text: str) -> bool:
     Case, width, white space and surrounding marks are ignored.
     """
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
-    return len(plain) >= LEAST_QUOTED and re.search(_bordered(plain), _folded(text)) is not None
+    return len(plain) >= MIN_QUOTED and re.search(_bordered(plain), _folded(text)) is not None
 
 
 def _bordered(plain: str) -> str:

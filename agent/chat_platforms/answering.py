@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent.chat_platforms.base import Calls, PlatformError, Reply, TooLarge, platforms
-from agent.chat_platforms.messages import MOST_ATTEMPTS, claimed, close, note, renew
+from agent.chat_platforms.messages import MAX_ATTEMPTS, claimed, close, note, renew
 from agent.chat_platforms.replies import reply_of
 from agent.chat_platforms.setting_up import account_of
 from agent.conversations.sessions import create_session, sessions_of
@@ -58,7 +58,7 @@ async def answer(pk: UUID) -> None:
         except Exception as error:
             log.exception("chat_platform.lost", message=str(pk))
             problem = type(error).__name__
-    if not problem or row.attempts >= MOST_ATTEMPTS:
+    if not problem or row.attempts >= MAX_ATTEMPTS:
         await in_thread(close, row, problem)
     else:
         await in_thread(note, row, {"problem": problem[:300]})

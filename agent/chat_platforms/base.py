@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from copilot_site.lib.registry import Registry
 
-MOST_MEMBERS = 500  # larger groups get no answers
+MAX_MEMBERS = 500  # larger groups get no answers
 
 
 class NotFromPlatform(Exception):
@@ -24,7 +24,7 @@ class PlatformError(Exception):
 
 
 class TooLarge(PlatformError):
-    """A group of more than MOST_MEMBERS."""
+    """A group of more than MAX_MEMBERS."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from agent.chat_platforms.base import Incoming
 from agent.models import ChatBot, ChatMessage
 
 LEASE = timedelta(seconds=60)  # without a heartbeat of the worker
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 KEPT = timedelta(days=30)  # longer than platforms redeliver events
 
 
@@ -59,4 +59,4 @@ def left() -> list[UUID]:
 
 def _free() -> Q:
     unclaimed = Q(claimed_at=None) | Q(claimed_at__lt=timezone.now() - LEASE)
-    return unclaimed & Q(answered_at=None, attempts__lt=MOST_ATTEMPTS)
+    return unclaimed & Q(answered_at=None, attempts__lt=MAX_ATTEMPTS)

@@ -22,8 +22,8 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge.places import folders_to_fill
 
-MOST_FOLDERS = 50  # offered at once; words find the others
-MOST_CHARACTERS = 200
+MAX_FOLDERS = 50  # offered at once; words find the others
+MAX_CHARACTERS = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,14 +58,14 @@ def _chips(
 @signed_in
 def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
     """Show the folders that a file can be filed into; `?q=`: filter by name."""
-    words = request.GET.get("q", "").strip()[:MOST_CHARACTERS]
+    words = request.GET.get("q", "").strip()[:MAX_CHARACTERS]
     document = get_attachment(principal, session_id, document_id)
     context = {
         "session": get_session(principal, session_id),
         "document": document,
         "words": words,
-        "folders": folders_to_fill(principal, words, most=MOST_FOLDERS),
-        "most": MOST_FOLDERS,
+        "folders": folders_to_fill(principal, words, most=MAX_FOLDERS),
+        "most": MAX_FOLDERS,
     }
     return render(request, "agent/file_into.html", context)
 

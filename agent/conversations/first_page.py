@@ -26,7 +26,7 @@ from knowledge.services.folders import may_make_bases
 from knowledge.text.headings import without_number
 from knowledge.text.language import language_of
 
-MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 4, 3, 4, 12
+MAX_SUGGESTIONS, MAX_AGAIN, MAX_RECENT, MAX_TABLES = 4, 3, 4, 12
 LOOKED_AT = 12  # documents, the latest ones, whose headings may become questions
 WEEK = timedelta(days=7)
 
@@ -81,11 +81,11 @@ def first_page(
     return FirstPage(
         getattr(user, "first_name", "") or user.get_username(),
         suggestions,
-        tuple(question for question in _asked_before(principal) if question not in suggestions)[:MOST_AGAIN],
-        tuple(_recent(principal, latest[:MOST_RECENT])),
+        tuple(question for question in _asked_before(principal) if question not in suggestions)[:MAX_AGAIN],
+        tuple(_recent(principal, latest[:MAX_RECENT])),
         tuple(base for base in bases if base.documents),  # type: ignore[attr-defined]
         next((base for base in bases if not base.documents), None),  # type: ignore[attr-defined]
-        tuple(dict.fromkeys(_named(sources, language)))[:MOST_TABLES],
+        tuple(dict.fromkeys(_named(sources, language)))[:MAX_TABLES],
         bool(sources),
         may_make_bases(principal),
         discoverable_folders(principal).exists(),
@@ -109,8 +109,8 @@ def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
 def _suggestions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:
     code = "zh" if language.startswith("zh") else "en"
     known = [*suggested, *(each for each in verified_questions(principal) if language_of(each) == code)]
-    made = _of_headings(principal, code) if len(known) < MOST_SUGGESTIONS else ()
-    return tuple(dict.fromkeys([*known, *made]))[:MOST_SUGGESTIONS]
+    made = _of_headings(principal, code) if len(known) < MAX_SUGGESTIONS else ()
+    return tuple(dict.fromkeys([*known, *made]))[:MAX_SUGGESTIONS]
 
 
 def _asked_before(principal: Principal) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _asked_before(principal: Principal) -> Iterator[str]:
     )
     rows = answered.order_by("-created_at").values_list(
         "parent__content", "parent__parent", "state__input__normalized_query"
-    )[: 10 * MOST_AGAIN]
+    )[: 10 * MAX_AGAIN]
     yield from dict.fromkeys(asked for asked, before, whole in rows if not before or not _leans(asked, whole))
 
 

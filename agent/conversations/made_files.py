@@ -13,12 +13,12 @@ from authz.principal import Principal
 from business.results.visibility import Queried, visible_queries
 
 KEPT = timedelta(days=7)
-MOST, MOST_BYTES = 5, 5 * 1024 * 1024  # of one script; of one file
+MAX, MAX_BYTES = 5, 5 * 1024 * 1024  # of one script; of one file
 SUFFIXES = frozenset({".docx", ".xlsx", ".pptx", ".pdf", ".csv", ".txt", ".md", ".json", ".png"})
 
 
 def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried]) -> list[MadeFile]:
-    """Store the files of a run, at most MOST; none where the run is not stored."""
+    """Store the files of a run, at most MAX; none where the run is not stored."""
     if not Message.objects.filter(pk=message_id).exists():
         return []
     fit = [
@@ -26,8 +26,8 @@ def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried
         for path, content in sorted(files.items())
         if (name := "".join(c for c in PurePosixPath(path).name if c.isprintable())[:120])
         and PurePosixPath(name).suffix.lower() in SUFFIXES
-        and 0 < len(content) <= MOST_BYTES
-    ][:MOST]
+        and 0 < len(content) <= MAX_BYTES
+    ][:MAX]
     keys = [each.key for each in grounds]
     rows = [
         MadeFile(message_id=message_id, name=name, size_bytes=len(content), content=content, grounds=keys)

@@ -162,7 +162,7 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
     return shown
 
 
-LONGEST_TITLE, LONGEST_LABEL = 200, 40  # characters, of what a person types
+MAX_TITLE, MAX_LABEL = 200, 40  # characters, of what a person types
 
 
 @transaction.atomic
@@ -188,7 +188,7 @@ def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> N
     given = {name: value.strip() if isinstance(value, str) else value for name, value in changes.items()}
     if given.get("title") == "":
         raise InvalidInput(_("Give the conversation a name."))
-    for name, most in (("title", LONGEST_TITLE), ("label", LONGEST_LABEL)):
+    for name, most in (("title", MAX_TITLE), ("label", MAX_LABEL)):
         if len(str(given.get(name, ""))) > most:
             raise InvalidInput(_("A name has at most %(most)s characters.") % {"most": most})
     Session.objects.filter(pk=session.pk).update(**given)

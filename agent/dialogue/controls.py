@@ -9,7 +9,7 @@ from agent.providers.reply import CompleteCall
 from agent.tools.base import plain_schema
 from copilot_site.lib.json_input import loads_repaired
 
-MOST_READINGS = 3
+MAX_READINGS = 3
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CONNECT_S, ANSWER_S = 10.0, 55.0
-MOST_BYTES = 4_000_000  # of all that a service sends over one connection
+MAX_BYTES = 4_000_000  # of all that a service sends over one connection
 
 
 async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
@@ -72,7 +72,7 @@ def http_client(
     timeout: "httpx2.Timeout | None" = None,
     auth: "httpx2.Auth | None" = None,
 ) -> "httpx2.AsyncClient":
-    """Return an HTTP client for one connection, which reads at most MOST_BYTES. timeout: the SDK's, ignored."""
+    """Return an HTTP client for one connection, which reads at most MAX_BYTES. timeout: the SDK's, ignored."""
     import httpx2
 
     return httpx2.AsyncClient(
@@ -101,8 +101,8 @@ def _bounded() -> "httpx2.AsyncBaseTransport":
             nonlocal came
             async for part in self.inner:
                 came += len(part)
-                if came > MOST_BYTES:
-                    raise httpx2.ReadError(f"more than {MOST_BYTES} bytes")
+                if came > MAX_BYTES:
+                    raise httpx2.ReadError(f"more than {MAX_BYTES} bytes")
                 yield part
 
         async def aclose(self) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 KIND = "mcp service token"  # that is sealed
-LONGEST_S, SHORTEST_S = 3_600, 300  # longest caching of a token; and where its issuer gives no lifetime
+MAX_S, SHORTEST_S = 3_600, 300  # longest caching of a token; and where its issuer gives no lifetime
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class _Kept:
     async def set_tokens(self, tokens: "OAuthToken") -> None:
         from agent.mcp_client.authorization_code import MARGIN_S
 
-        lives_s = min(tokens.expires_in or SHORTEST_S, LONGEST_S) - MARGIN_S
+        lives_s = min(tokens.expires_in or SHORTEST_S, MAX_S) - MARGIN_S
         if lives_s > 0:
             sealed = service_keys.sealed(tokens.model_dump_json(), self.key, of=KIND)
             await cache.aset(self.key, sealed, lives_s)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mcp import Client
 
 READ_S = 20.0
-MOST_TOOLS, MOST_PAGES = 128, 10
-MOST_DESCRIPTION, MOST_SCHEMA = 1_000, 8_000  # characters of one tool that models are told
+MAX_TOOLS, MAX_PAGES = 128, 10
+MAX_DESCRIPTION, MAX_SCHEMA = 1_000, 8_000  # characters of one tool that models are told
 
 
 @transaction.atomic
@@ -116,13 +116,13 @@ async def _listed(address: Address) -> list[dict[str, Any]]:
     async def pages(client: "Client") -> list[Any]:
         tools: list[Any] = []
         cursor: str | None = None
-        for _page in range(MOST_PAGES):
+        for _page in range(MAX_PAGES):
             listed = await client.list_tools(cursor=cursor)
             tools += listed.tools
             cursor = listed.next_cursor
-            if not cursor or len(tools) >= MOST_TOOLS:
+            if not cursor or len(tools) >= MAX_TOOLS:
                 break
-        return tools[:MOST_TOOLS]
+        return tools[:MAX_TOOLS]
 
     try:
         async with asyncio.timeout(READ_S):
@@ -134,13 +134,13 @@ async def _listed(address: Address) -> list[dict[str, Any]]:
 
 def _described(tool: Any) -> dict[str, Any] | None:
     """Return a tool for storage; None where its schema is too long for a model, or not storable."""
-    if len(str(tool.input_schema)) > MOST_SCHEMA or len(tool.name) > 128:
+    if len(str(tool.input_schema)) > MAX_SCHEMA or len(tool.name) > 128:
         return None
     annotations = tool.annotations
     told = {
         "name": tool.name,
         "title": one_line(tool.title or (annotations and annotations.title) or tool.name)[:120],
-        "description": (tool.description or "")[:MOST_DESCRIPTION],
+        "description": (tool.description or "")[:MAX_DESCRIPTION],
         "schema": dict(tool.input_schema),
         "is_read_only": bool(annotations and annotations.read_only_hint),
     }

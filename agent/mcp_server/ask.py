@@ -6,7 +6,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.asked_in import MOST_TABLES, FieldSays, TableAsked, conditions
+from agent.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import create_session, get_session
 from agent.mcp_server.caller import Caller, Reply
 from agent.models import Session
@@ -16,7 +16,7 @@ from agent.text_answer import TextAnswer, pieces
 from agent.tools.base import ToolArgs
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from knowledge.retrieval.conditions import MOST_CONDITIONS
+from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Scope
 
 NAME = "ask"
@@ -42,12 +42,12 @@ class AskArgs(ToolArgs):
     )
     metadata: list[FieldSays] = Field(
         default_factory=list,
-        max_length=MOST_CONDITIONS,
+        max_length=MAX_CONDITIONS,
         description="Only from documents whose fields say this; leave it out for all.",
     )
     tables: list[TableAsked] = Field(
         default_factory=list,
-        max_length=MOST_TABLES,
+        max_length=MAX_TABLES,
         description="Only from these tables of data sources; leave it out for all. Without documents none is looked at.",
     )
 

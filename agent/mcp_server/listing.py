@@ -15,14 +15,14 @@ from authz.checks import get_visible
 from copilot_site.lib.one_line import one_line
 from knowledge.models import Document, KnowledgeBase
 
-MOST = 100
+MAX = 100
 
 
 class ListDocumentsArgs(ToolArgs):
     knowledge_base_id: UUID | None = Field(
         default=None, description="List its documents; leave it out to list the knowledge bases."
     )
-    limit: int = Field(default=50, ge=1, le=MOST, description="How many to return.")
+    limit: int = Field(default=50, ge=1, le=MAX, description="How many to return.")
     offset: int = Field(default=0, ge=0, le=10**9, description="From which one on; the first is 0.")
 
 

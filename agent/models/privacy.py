@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.models.conversations import Session
 
-LONGEST_DELAY = 180  # days
+MAX_DELAY = 180  # days
 
 
 class PrivacySettings(models.Model):
@@ -19,7 +19,7 @@ class PrivacySettings(models.Model):
 
     lists_every_question = models.BooleanField(_("list every unanswered question"), default=False)
     told_after_days = models.PositiveSmallIntegerField(
-        _("days until people are told"), default=0, validators=[MaxValueValidator(LONGEST_DELAY)]
+        _("days until people are told"), default=0, validators=[MaxValueValidator(MAX_DELAY)]
     )
 
     class Meta:

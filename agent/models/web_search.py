@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.line_fields import LineField
 from copilot_site.lib.outgoing import entries_of
 
-MOST_RESULTS = 10
+MAX_RESULTS = 10
 
 
 class WebSearchProvider(models.Model):
@@ -24,7 +24,7 @@ class WebSearchProvider(models.Model):
     most_results = models.PositiveSmallIntegerField(
         _("most results"),
         default=5,
-        validators=[MinValueValidator(1), MaxValueValidator(MOST_RESULTS)],
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_RESULTS)],
         help_text=_("Of one search."),
     )
     is_used = models.BooleanField(_("used"), default=False, help_text=_("At most one is used."))

@@ -9,9 +9,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-MOST_MESSAGES = 400
-MOST_INPUTS = 64
-MOST_CHARACTERS = 8_000  # of one text to embed: longer than any embedder's input
+MAX_MESSAGES = 400
+MAX_INPUTS = 64
+MAX_CHARACTERS = 8_000  # of one text to embed: longer than any embedder's input
 
 
 class OpenAIInput(serializers.Serializer[Any]):
@@ -124,7 +124,7 @@ def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
 class ChatCompletionRequest(QuestionRequest):
     """questions: what people asked, in order; the last one is to be answered."""
 
-    messages = serializers.ListField(child=ChatMessage(), max_length=MOST_MESSAGES, allow_empty=False)
+    messages = serializers.ListField(child=ChatMessage(), max_length=MAX_MESSAGES, allow_empty=False)
     stream_options = StreamOptions(required=False, allow_null=True, default=None)
     n = serializers.IntegerField(required=False, allow_null=True, default=1, min_value=1, max_value=1)
     response_format = AnyOf()
@@ -150,7 +150,7 @@ class InputItem(ChatMessage):
 class Input(serializers.Field[list[dict[str, Any]], Any, list[dict[str, Any]], Any]):
     """One question, or the messages of a conversation; what a model thought between them is passed over."""
 
-    items = serializers.ListField(child=InputItem(), max_length=MOST_MESSAGES, allow_empty=False)
+    items = serializers.ListField(child=InputItem(), max_length=MAX_MESSAGES, allow_empty=False)
 
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         given = [{"role": "user", "content": data}] if isinstance(data, str) else data
@@ -199,9 +199,9 @@ class EmbeddingRequest(OpenAIInput):
                 _("Send one text, or a list of texts that say something; tokens are not read here.")
             )
         texts = [_TEXT.run_validation(text) for text in texts]
-        if len(texts) > MOST_INPUTS or max(map(len, texts)) > MOST_CHARACTERS:
+        if len(texts) > MAX_INPUTS or max(map(len, texts)) > MAX_CHARACTERS:
             raise serializers.ValidationError(
                 _("At most %(texts)s texts of %(characters)s characters are embedded at once.")
-                % {"texts": MOST_INPUTS, "characters": MOST_CHARACTERS}
+                % {"texts": MAX_INPUTS, "characters": MAX_CHARACTERS}
             )
         return texts

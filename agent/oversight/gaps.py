@@ -30,7 +30,7 @@ from knowledge.models import Folder
 from knowledge.text.terms import document_terms
 
 USUAL_DAYS = 30
-MOST = 500  # latest answers considered
+MAX = 500  # latest answers considered
 ALIKE = 0.5  # shared fraction of all terms from which on two questions are grouped
 REPHRASED = 1 / 3  # and from which on one person's next question within SOON is the same in other words
 FAULTS = ("", AnswerFault.WRONG, AnswerFault.INCOMPLETE)  # of an answer; the others are of the document
@@ -94,12 +94,12 @@ def unanswered(days: int) -> int:
 
 
 def nothing_found(days: int) -> Gaps:
-    """Group the latest MOST questions that found nothing; sorted by number of askers, then of questions, then by time."""
+    """Group the latest MAX questions that found nothing; sorted by number of askers, then of questions, then by time."""
     return _grouped(_found_nothing(first_day(days)), lambda _message: ())
 
 
 def not_shown_first(days: int) -> Gaps:
-    """Group the latest MOST questions whose answer exists but was not shown first, in the same order."""
+    """Group the latest MAX questions whose answer exists but was not shown first, in the same order."""
     first = first_day(days)
     again = _rephrased(first)
     is_signalled = _rated_down() | Q(opened_lower=True) | Q(pk__in=again)
@@ -181,7 +181,7 @@ def _grouped(rows: QuerySet[Message], signals: Callable[[Message], Iterable[Sign
         "is_shown_to_keepers",
         "parent",
     )
-    for message in rows.select_related("session", "parent").only(*wanted, "session__user_id", "parent__content")[:MOST]:
+    for message in rows.select_related("session", "parent").only(*wanted, "session__user_id", "parent__content")[:MAX]:
         question = question_of(message).strip()
         if not question:
             continue

@@ -27,7 +27,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
 
-MOST = 20  # of one kind, to choose from
+MAX = 20  # of one kind, to choose from
 READ_AT_ONCE = 500  # lines of a file
 CHANNELS = {"mcp": "MCP", "openai": "OpenAI API", "feishu": "Feishu"}
 
@@ -93,19 +93,19 @@ def _person(pk: int) -> Subject:
 
 
 def find_subjects(principal: Principal, words: str) -> list[Subject]:
-    """Return what is called so; of each kind MOST at most. An id of a document, also out of an evidence id, is that document."""
+    """Return what is called so; of each kind MAX at most. An id of a document, also out of an evidence id, is that document."""
     with suppress(ValueError):
         return [subject_of(principal, f"document:{UUID(words.removeprefix('doc:').partition(':')[0])}")]
     people = User.objects.filter(in_all(words, "username", "first_name", "last_name")).order_by("username")
     folders = reviewed(Folder, principal).filter(kind=FolderKind.FOLDER, parent__isnull=False)
     documents = reviewed(Document, principal).filter(in_all(words, "title", "filename"), folder__kind=FolderKind.FOLDER)
-    found = [Subject("person", str(user.pk), known_as(user)) for user in people[:MOST]]
+    found = [Subject("person", str(user.pk), known_as(user)) for user in people[:MAX]]
     for kind, rows in (
         ("base", reviewed(KnowledgeBase, principal).filter(in_all(words, "name"))),
         ("folder", folders.filter(in_all(words, "name"))),
         ("document", documents.order_by("title")),
     ):
-        found += [Subject(kind, str(row.pk), str(row)) for row in rows[:MOST]]
+        found += [Subject(kind, str(row.pk), str(row)) for row in rows[:MAX]]
     found += _removed(words)
     exact = [each for each in found if each.name.casefold() == words.strip().casefold()]
     return exact if len(exact) == 1 else found
@@ -115,7 +115,7 @@ def _removed(words: str) -> list[Subject]:
     """Return deleted documents and people, as the entry of their removal names them."""
     kinds = {Action.DOCUMENT_DELETED.value: "document", Action.USER_DELETED.value: "person"}
     rows = Entry.objects.filter(in_all(words, "target_name"), action__in=kinds).order_by("-id")
-    named = rows.values_list("action", "target_id", "target_name")[:MOST]
+    named = rows.values_list("action", "target_id", "target_name")[:MAX]
     return [Subject(kinds[action], pk, _("%(title)s (deleted)") % {"title": name}) for action, pk, name in named]
 
 

@@ -23,7 +23,7 @@ from knowledge.places import DocumentPlace, places_of
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.folders import may_make_bases
 
-MOST = 6  # of each kind
+MAX = 6  # of each kind
 LOOKED_AT = 12  # passages
 Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that the user may open
 _further: list[Ways] = []
@@ -66,7 +66,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Found:
-    """At most MOST of each kind. Without words: the latest conversations and documents, and every action."""
+    """At most MAX of each kind. Without words: the latest conversations and documents, and every action."""
 
     conversations: tuple[FoundConversation, ...]
     documents: tuple[FoundDocument, ...]
@@ -87,7 +87,7 @@ def further_actions(request: HttpRequest, words: str) -> Iterator[Action]:
     """Yield the administration pages that match the words, for staff."""
     if words and request.user.is_staff:
         found = (way for ways in _further for way in ways(request) if _says(way[0], words))
-        yield from (Action(name, url, "settings") for name, url in islice(found, MOST))
+        yield from (Action(name, url, "settings") for name, url in islice(found, MAX))
 
 
 def find(principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()) -> Found:
@@ -99,13 +99,13 @@ def find(principal: Principal, user: User | AnonymousUser, words: str, *, furthe
     return Found(
         tuple(_conversations(principal, words)),
         tuple(_documents(principal, words)),
-        tuple(places[:MOST]),
+        tuple(places[:MAX]),
         (*(action for action in _actions(principal, user) if _says(action.label, words)), *further),
     )
 
 
 def _conversations(principal: Principal, words: str) -> Iterator[FoundConversation]:
-    sessions = list(found_sessions(principal, words)[:MOST])
+    sessions = list(found_sessions(principal, words)[:MAX])
     said = _questions(sessions, words) if words else {}
     for session in sessions:
         snippet = "" if _says(session.title, words) else marked(said.get(session.pk, ""), words)
@@ -129,7 +129,7 @@ def find_passages(principal: Principal, words: str) -> list[FoundPassage]:
     best = {each.document_id: each for each in reversed([*holding]) if each.document_id not in named}
     return [
         FoundPassage(each.document_id, each.chunk_id, each.title, marked(each.text, words))
-        for each in list(reversed(best.values()))[:MOST]
+        for each in list(reversed(best.values()))[:MAX]
     ]
 
 
@@ -139,7 +139,7 @@ def _named(principal: Principal, words: str) -> QuerySet[Document]:
 
 def _documents(principal: Principal, words: str) -> Iterator[FoundDocument]:
     rows = _named(principal, words)
-    found = dict(rows.order_by("-updated_at", "pk").values_list("pk", "title")[:MOST])
+    found = dict(rows.order_by("-updated_at", "pk").values_list("pk", "title")[:MAX])
     places = places_of(principal, found)
     for pk, title in found.items():
         yield FoundDocument(pk, title, places.get(pk))

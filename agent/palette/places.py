@@ -20,8 +20,8 @@ from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope
 
-MOST = 5  # of each kind
-MOST_TITLED = 50  # documents of which spreadsheets are looked for
+MAX = 5  # of each kind
+MAX_TITLED = 50  # documents of which spreadsheets are looked for
 FIELDS: Final[Mapping[str, str]] = {"base": "knowledge_base_ids", "folder": "folder_ids", "document": "document_ids"}
 
 
@@ -64,7 +64,7 @@ def find_places(principal: Principal, words: str) -> list[Place]:
         *(found_folders(principal, words) if words else ()),
         *_tables(principal, words),
         *(_values(principal, words) if words else ()),
-        *_documents(principal, documents.order_by("-updated_at", "pk")[:MOST]),
+        *_documents(principal, documents.order_by("-updated_at", "pk")[:MAX]),
     ]
 
 
@@ -82,13 +82,13 @@ def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] 
 
 def named_bases(principal: Principal, words: str) -> list[Place]:
     found = KnowledgeBase.objects.visible_to(principal).filter(in_all(words, "name"))
-    return list(_bases(principal, found.order_by("name")[:MOST]))
+    return list(_bases(principal, found.order_by("name")[:MAX]))
 
 
 def found_folders(principal: Principal, words: str) -> list[Place]:
     """Return the matching folders except the roots, which have the names of their bases."""
     found = Folder.objects.visible_to(principal).filter(in_all(words, "name"), parent__isnull=False)
-    return list(_folders(principal, found.order_by("name", "pk")[:MOST]))
+    return list(_folders(principal, found.order_by("name", "pk")[:MAX]))
 
 
 def _bases(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[Place]:
@@ -112,7 +112,7 @@ def _documents(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place
 
 
 def _values(principal: Principal, words: str) -> Iterator[Place]:
-    for each in field_values(principal, words, most=MOST):
+    for each in field_values(principal, words, most=MAX):
         condition = Condition(each.field, equals=each.value)
         yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=each.count)
 
@@ -126,8 +126,8 @@ def _said(principal: Principal, condition: Condition) -> Place:
 def _tables(principal: Principal, words: str) -> Iterator[Place]:
     """Yield the matching tables: of databases, and of spreadsheets with a matching title or file name."""
     titled = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
-    sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MOST_TITLED] if words else ()
-    yield from map(_table, tables_called(principal, words, sheets, most=MOST))
+    sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MAX_TITLED] if words else ()
+    yield from map(_table, tables_called(principal, words, sheets, most=MAX))
 
 
 def _named(principal: Principal, names: Collection[TableName]) -> Iterator[Place]:

@@ -11,11 +11,11 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.embedding.base import EmbeddingError
 
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 
 
 def _words(request: HttpRequest) -> str:
-    return request.GET.get("q", "").strip()[:MOST_CHARACTERS]
+    return request.GET.get("q", "").strip()[:MAX_CHARACTERS]
 
 
 @require_safe

@@ -19,13 +19,13 @@ from knowledge.retrieval.search import Found, Hit
 from knowledge.retrieval.term_weights import matter_weights
 from knowledge.text.terms import term_id
 
-MOST = 5  # passages: the best one, and those folded below it
-MOST_SENTENCES = 3  # highlighted in a passage
+MAX = 5  # passages: the best one, and those folded below it
+MAX_SENTENCES = 3  # highlighted in a passage
 SAID = 0.5  # weight of matching words besides similarity; chosen by hand
 BEGINS = 0.5  # … and of beginning with the requested code or number; chosen by hand
-LEAST_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
+MIN_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
 CLOSE = 0.15  # score distance from the best sentence up to which others are highlighted too
-MOST_WEIGHED = 40  # sentences of a passage
+MAX_WEIGHED = 40  # sentences of a passage
 # The threshold from which a passage is relevant at all, on the ranker's scale.
 NEAR = {"maxsim": 0.4, "cross_encoder": 0.1, "none": 0.82}
 
@@ -53,7 +53,7 @@ class Best:
 
 
 def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
-    """Return at most MOST relevant passages, best first; none where the best is below the threshold.
+    """Return at most MAX relevant passages, best first; none where the best is below the threshold.
 
     any_word: one content word of the question suffices, for a search in documents that the conversation cites. Raises
     the embedder's errors.
@@ -63,7 +63,7 @@ def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: 
     for hit in hits:
         if sentences := highlighted(question, hit, found, embedder):
             chosen.append(Best(hit, sentences))
-        if len(chosen) == MOST:
+        if len(chosen) == MAX:
             break
     return chosen
 
@@ -97,7 +97,7 @@ def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tu
     if not told:
         return ()
     scores = _weighed(question, hit, told, found, embedder)
-    order = np.argsort(-scores, kind="stable")[:MOST_SENTENCES]
+    order = np.argsort(-scores, kind="stable")[:MAX_SENTENCES]
     near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
     return tuple(told[place][0] for place in sorted(near))
 
@@ -114,7 +114,7 @@ def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedd
     likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
     known = term_ids("\n".join(above))
     shares = {term: share for term, share in _matter(question, found).items() if term not in known}
-    left = max(sum(shares.values()), LEAST_LEFT)
+    left = max(sum(shares.values()), MIN_LEFT)
     said = [term_ids(f"{under}\n{each.text}") for each, under in told]
     covered = [sum(share for term, share in shares.items() if term in one) / left for one in said]
     begins = [begins_with_name(question, each) for each, _under in told]
@@ -128,7 +128,7 @@ def _told_sentences(hit: Hit) -> list[Told]:
     """
     told: list[Told] = []
     under = ""
-    for each in split(hit.passage.text, hit.passage.blocks)[:MOST_WEIGHED]:
+    for each in split(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
         if each.kind == "heading":
             under = "" if each.text in (hit.passage.title, *hit.passage.heading_path) else each.text
         elif not injections_in(each.text):

@@ -8,7 +8,7 @@ from typing import Literal
 from agent.text.sentences import Sentence, split
 from knowledge.text.passage_blocks import PassageBlock
 
-MOST_ROWS = 8  # of a table, those around the marked ones
+MAX_ROWS = 8  # of a table, those around the marked ones
 SHORT = 500  # characters of a passage that is shown whole: about a third of a screen
 
 Kind = Literal["prose", "list", "table", "code", "heading"]
@@ -75,7 +75,7 @@ def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:
     """Return the marked rows with adjacent ones."""
     places = [place for place, row in enumerate(rows) if row.start in marked] or [0]
     first, last = places[0], places[-1]
-    begin = max(0, min(first - max(MOST_ROWS - (last - first + 1), 0) // 2, len(rows) - MOST_ROWS))
-    shown = rows[begin : max(begin + MOST_ROWS, last + 1)]
+    begin = max(0, min(first - max(MAX_ROWS - (last - first + 1), 0) // 2, len(rows) - MAX_ROWS))
+    shown = rows[begin : max(begin + MAX_ROWS, last + 1)]
     pieces = tuple(Piece(row.text, row.start in marked, row.cells or (row.text,)) for row in shown)
     return Part("table", pieces, header=rows[0].names, is_cut=len(shown) < len(rows))

@@ -8,7 +8,7 @@ from knowledge.text.language import language_of
 from knowledge.text.terms import terms
 
 SHORT = 40  # characters: longer questions are never follow-ups
-LEAST_TERMS = 2  # of a question that says enough by itself
+MIN_TERMS = 2  # of a question that says enough by itself
 _CODE = re.compile(
     r"(?<![\w@.-])(?:[A-Za-z]{1,6}[- ]?\d{2,}(?:-[A-Za-z\d]+)*|v?\d+(?:\.\d+)+|(?:19|20)\d\d|[\w.+-]+@[\w.-]+)(?![\w@])",
     re.ASCII,
@@ -40,7 +40,7 @@ def leans(question: str) -> bool:
     if len(text) > SHORT:
         return False
     rest = pattern_in(WORDING, "begins").sub("", text, count=1)
-    says_little = len([term for term in terms(text) if not asks_only(term)]) < LEAST_TERMS
+    says_little = len([term for term in terms(text) if not asks_only(term)]) < MIN_TERMS
     return says_little or matches("points", text) or (rest != text and not matches("asks", rest.removesuffix("呢")))
 
 

@@ -13,7 +13,7 @@ from copilot_site.lib.json_input import loads_answer
 
 T = TypeVar("T", bound=BaseModel)
 
-MOST_CHARACTERS = 12_000  # of one answer; small models held to a schema may fill its strings without end
+MAX_CHARACTERS = 12_000  # of one answer; small models held to a schema may fill its strings without end
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
@@ -76,7 +76,7 @@ async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[Bas
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
-                if len(said_in(reply)) > MOST_CHARACTERS:
+                if len(said_in(reply)) > MAX_CHARACTERS:
                     raise ModelUnreadable(f"{model.name} did not end its JSON object")
         except (ModelRefused, ModelFell):
             if form is None:

@@ -23,7 +23,7 @@ Findings = dict[str, Any]
 
 FIRST_S, TOTAL_S = 60.0, 90.0  # a service on a small machine loads the model at the first question
 READ_S = 20.0  # of the answer; enough to see how it thinks
-LEAST_S, LEAST_TOKENS = 0.2, 10  # shorter answers say nothing about speed
+MIN_S, MIN_TOKENS = 0.2, 10  # shorter answers say nothing about speed
 KEPT_S = 90 * 24 * 3600
 ADD: Final = {
     "type": "function",
@@ -58,7 +58,7 @@ async def _answers(model: ChatModel, served: ServedModel) -> Findings:
             if first_s and time.monotonic() - began > first_s + READ_S:
                 break
     tokens, took_s = reply.usage.output_tokens if reply.usage else 0, last_s - first_s
-    is_measured = tokens >= LEAST_TOKENS and took_s >= LEAST_S
+    is_measured = tokens >= MIN_TOKENS and took_s >= MIN_S
     thinks = "aloud" if breaker_of(served.base_url, served.model).is_begun else "apart" if reply.reasoning else ""
     return {
         "first_s": first_s,

@@ -13,7 +13,7 @@ from agent.models import AgentProfile, Case, CaseResult, Message, QuestionSet, R
 from agent.oversight.replay import question_of
 from agent.privacy import note_view
 from agent.profile_choice import lines_of as texts_in
-from agent.question_sets.upload import MOST_CASES, Line
+from agent.question_sets.upload import MAX_CASES, Line
 from agent.runs.start import check_question
 from audit.actions import Action
 from audit.record import record
@@ -205,8 +205,8 @@ def _require_no_run(within: QuestionSet) -> None:
 
 
 def _require_room(within: QuestionSet, more: int) -> None:
-    if within.cases.count() + more > MOST_CASES:
-        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MOST_CASES})
+    if within.cases.count() + more > MAX_CASES:
+        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MAX_CASES})
 
 
 def _record(user: Who, row: QuestionSet, **detail: object) -> None:

@@ -10,8 +10,8 @@ from agent.runs.start import QUESTION_LENGTH
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.json_input import loads
 
-MOST_CASES = 2_000
-MOST_WORDS = 50  # of one list
+MAX_CASES = 2_000
+MAX_WORDS = 50  # of one list
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def lines_of(questions: str, judgements: str = "") -> list[Line]:
     found = [_line(number, text, cited) for number, text in enumerate(questions.splitlines(), start=1) if text.strip()]
     if not found:
         raise InvalidInput(_("The file has no questions."))
-    if len(found) > MOST_CASES:
-        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MOST_CASES})
+    if len(found) > MAX_CASES:
+        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MAX_CASES})
     return found
 
 
@@ -64,7 +64,7 @@ def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
         person=person.strip(),
         is_answerable=answerable,
         answers=_texts(number, given, "answers"),
-        documents=list(dict.fromkeys([*_texts(number, given, "documents"), *cited.get(str(key), [])]))[:MOST_WORDS],
+        documents=list(dict.fromkeys([*_texts(number, given, "documents"), *cited.get(str(key), [])]))[:MAX_WORDS],
         forbidden=_texts(number, given, "must_not"),
     )
 
@@ -73,7 +73,7 @@ def _texts(number: int, given: dict[str, Any], name: str) -> list[str]:
     texts = given.get(name) or []
     if not isinstance(texts, list) or not all(isinstance(each, str) and "\x00" not in each for each in texts):
         raise InvalidInput(_("Line %(n)s: “%(name)s” is a list of texts.") % {"n": number, "name": name})
-    return [each for each in texts[:MOST_WORDS] if each.strip()]
+    return [each for each in texts[:MAX_WORDS] if each.strip()]
 
 
 def _judged(text: str) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.openapi import operation
-from copilot_site.lib.pagination import MOST_ROWS
+from copilot_site.lib.pagination import MAX_ROWS
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.governance.parameters import user_named
 from knowledge.models import Document, Folder, KnowledgeBase
@@ -54,7 +54,7 @@ class WhoseEyes(Input):
 
 class SeenPage(WhoseEyes, Filters):
     page = serializers.IntegerField(required=False, min_value=1)
-    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ROWS)
 
 
 class FoldersSeenBy(SeenPage, FolderFilters):

@@ -12,7 +12,7 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.asked_in import MOST_TABLES
+from agent.asked_in import MAX_TABLES
 from agent.conversations.feedback import COMMENT_LENGTH, rate_answer
 from agent.conversations.sessions import (
     create_session,
@@ -54,7 +54,7 @@ class Question(Within):
         child=TableInput(),
         default=list,
         allow_null=True,
-        max_length=MOST_TABLES,
+        max_length=MAX_TABLES,
         help_text="Only these tables of data sources. With tables alone no document is looked at, with documents alone no database.",
     )
     attachment_ids = ids("Files of the conversation that the question is asked with, instead of chosen places.")

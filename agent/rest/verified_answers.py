@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from agent.models import Flag
 from agent.verified_answers.selectors import ShownAnswer, get_kept, note_shown, seen_answers, shown_answers
 from agent.verified_answers.services import (
-    MOST_SOURCES,
+    MAX_SOURCES,
     TEXT_CHARACTERS,
     Given,
     change_wordings,
@@ -20,7 +20,7 @@ from agent.verified_answers.services import (
     save_text,
     verify_again,
 )
-from agent.verified_answers.wordings import MOST_WORDINGS, QUESTION_CHARACTERS
+from agent.verified_answers.wordings import MAX_WORDINGS, QUESTION_CHARACTERS
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -40,14 +40,14 @@ class GivenAnswer(Input):
     wordings = serializers.ListField(
         child=serializers.CharField(max_length=QUESTION_CHARACTERS),
         default=list,
-        max_length=MOST_WORDINGS,
+        max_length=MAX_WORDINGS,
         help_text="Other ways to ask the same.",
     )
     documents = ids("The documents that it stands on, by id.")
     data_sources = serializers.ListField(
         child=serializers.CharField(max_length=100),
         default=list,
-        max_length=MOST_SOURCES,
+        max_length=MAX_SOURCES,
         help_text="The data sources that it stands on, by name.",
     )
     valid_until = serializers.DateField(required=False, allow_null=True, default=None)

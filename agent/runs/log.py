@@ -25,8 +25,8 @@ from agent.revocation import Grounds
 TERMINAL: Final = frozenset({"complete", "error"})
 RUNNING_S = 24 * 3600  # lifetime of an unclosed log
 KEPT_S = 3600  # lifetime of a closed log, for returning readers; after it they get the stored message
-MOST_READ = 200  # entries at a time: a slow reader holds no more than that in memory
-MOST_CONNECTIONS = 10_000  # one for each reader that waits; Valkey's own limit is the same
+MAX_READ = 200  # entries at a time: a slow reader holds no more than that in memory
+MAX_CONNECTIONS = 10_000  # one for each reader that waits; Valkey's own limit is the same
 SOCKET_S = 30.0  # redis-py's own default would cut a blocking read
 
 
@@ -123,7 +123,7 @@ def _client() -> Redis:
         protocol=2,
         decode_responses=True,
         socket_timeout=SOCKET_S,
-        max_connections=MOST_CONNECTIONS,
+        max_connections=MAX_CONNECTIONS,
         driver_info=None,  # else each connection reads the library's version from the disk, for milliseconds
     )
 
@@ -165,7 +165,7 @@ class RunLog:
         if growth is not None:
             await growth.beyond(after, wait_s=wait_s)
         block = max(1, round(wait_s * 1000)) if wait_s and growth is None else None
-        found: Any = await self.valkey.xread({self.key: f"{after + 1}-0"}, count=MOST_READ, block=block)
+        found: Any = await self.valkey.xread({self.key: f"{after + 1}-0"}, count=MAX_READ, block=block)
         entries = [_entry(name, fields) for _key, rows in found or () for name, fields in rows]
         return entries if not entries or entries[0].seq == after + 1 else []
 

@@ -24,7 +24,7 @@ from business.results.visibility import Queried
 from knowledge.text.language import language_of
 
 log = structlog.get_logger(__name__)
-MOST = 1000  # at a time; the next beat takes the rest
+MAX = 1000  # at a time; the next beat takes the rest
 CERTAIN_S = 5  # by then a delayed process has renewed its lease
 FORGOTTEN_S = 60  # lifetime of the note that a lease was missing
 
@@ -34,7 +34,7 @@ def close_abandoned() -> int:
 
     Of a process of this machine that is known at once, also when a web process starts after another was killed.
     """
-    still_open = list(Message.objects.filter(role=Role.ASSISTANT, is_complete=False).order_by("created_at")[:MOST])
+    still_open = list(Message.objects.filter(role=Role.ASSISTANT, is_complete=False).order_by("created_at")[:MAX])
     if not still_open:
         return 0
     with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:

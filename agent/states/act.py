@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from agent.attribution.answer_language import asked_in
 from agent.attribution.answer_writer import Writer
 from agent.budget import HARD
-from agent.dialogue.controls import MOST_READINGS, AskBack, Control, Decline
+from agent.dialogue.controls import MAX_READINGS, AskBack, Control, Decline
 from agent.dialogue.conversation import Conversation, begin
 from agent.events import Event
 from agent.notices import broken_off, limit_reached, model_failed
@@ -121,7 +121,7 @@ def _after(run: Run, ended: Control | None, *, failed: bool) -> State:
     if failed:
         return State.SYNTHESIZE if any(finding.is_result for finding in run.findings.values()) else State.ROUTE
     if isinstance(ended, AskBack):
-        plan.clarifying_questions = [text.strip() for text in ended.readings][:MOST_READINGS]
+        plan.clarifying_questions = [text.strip() for text in ended.readings][:MAX_READINGS]
     elif plan.route is Route.CLARIFY:
         plan.intent = GREETING
     if plan.approval or plan.route is Route.CLARIFY:

@@ -11,7 +11,7 @@ from agent.run import Goto, Run
 from agent.state import State
 from knowledge.tool_selectors import documents_within
 
-MOST = 3
+MAX = 3
 
 
 async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
@@ -45,6 +45,6 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
 
 def _of_documents(run: Run) -> list[str]:
     """Return questions about the latest documents that this person may read."""
-    titles = documents_within(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MOST]
+    titles = documents_within(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MAX]
     with override(run.language):
         return [str(texts.ABOUT_A_DOCUMENT) % {"title": title} for title in titles]

@@ -16,7 +16,7 @@ from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, T
 from agent.tools.data_schema import no_spreadsheet
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
-from business.spreadsheets.queries import MOST_DOCUMENTS, LoadedTable, SheetLimits, in_child, tables_of
+from business.spreadsheets.queries import MAX_DOCUMENTS, LoadedTable, SheetLimits, in_child, tables_of
 
 PREVIEW_CHARACTERS = 200
 
@@ -24,7 +24,7 @@ PREVIEW_CHARACTERS = 200
 class AnalysisArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(
         default_factory=list,
-        max_length=MOST_DOCUMENTS,
+        max_length=MAX_DOCUMENTS,
         description="The ids given to data_schema, in that order.",
     )
     sql: str = Field(

@@ -9,7 +9,7 @@ from agent.fencing import fenced_facts
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from authz.principal import Principal
-from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, in_child, tables_of
+from business.spreadsheets.queries import MAX_DOCUMENTS, SheetLimits, in_child, tables_of
 from copilot_site.lib.one_line import one_line
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import spreadsheets_within
@@ -27,7 +27,7 @@ def no_spreadsheet(principal: Principal) -> Words | None:
 class SchemaArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(
         default_factory=list,
-        max_length=MOST_DOCUMENTS,
+        max_length=MAX_DOCUMENTS,
         description="Spreadsheet or CSV documents; all in scope, if they are few.",
     )
 

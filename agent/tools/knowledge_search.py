@@ -16,7 +16,7 @@ from agent.state import State
 from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from authz.principal import Principal
-from knowledge.retrieval.conditions import MOST_CONDITIONS
+from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, search
 
 TOP_K = 8  # passages per answer; the specification's number
@@ -33,7 +33,7 @@ class SearchArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(default_factory=list, max_length=20, description="Only in these documents.")
     metadata: list[FieldSays] = Field(
         default_factory=list,
-        max_length=MOST_CONDITIONS,
+        max_length=MAX_CONDITIONS,
         description="Only documents whose fields say this.",
     )
 

@@ -13,7 +13,7 @@ from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, T
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import Page, chunk_page, chunks_around
 
-LIMIT, MOST = 20, 100
+LIMIT, MAX = 20, 100
 FARTHEST = 10**9  # largest offset: past the end of every document, and within the database's integer range
 
 
@@ -24,14 +24,14 @@ class ListArgs(ToolArgs):
     limit: int = Field(
         default=LIMIT,
         description="Passages to return.",
-        json_schema_extra={"minimum": 1, "maximum": MOST},
+        json_schema_extra={"minimum": 1, "maximum": MAX},
     )
     offset: int = Field(default=0, description="Begin at this passage, from 0.", json_schema_extra={"minimum": 0})
     chunk_id: str = Field(default="", description="Instead of knowledge_id: a passage.")
     neighbours: int = Field(default=2, ge=0, le=10, description="With chunk_id: passages on each side.")
 
     def bounded_limit(self) -> int:
-        return LIMIT if self.limit <= 0 else min(self.limit, MOST)
+        return LIMIT if self.limit <= 0 else min(self.limit, MAX)
 
 
 class ListKnowledgeChunks(ToolDefaults):

@@ -12,9 +12,9 @@ from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from copilot_site.lib.one_line import one_line
 from knowledge.graph.search import GraphFound, search_graph
-from knowledge.graph.traversal import MOST_HOPS, Entity
+from knowledge.graph.traversal import MAX_HOPS, Entity
 
-MOST_TOLD = 30  # entities and relations that the model is told of; the page has them all
+MAX_TOLD = 30  # entities and relations that the model is told of; the page has them all
 NO_GRAPH = "The knowledge graph knows nothing of what this names, or these knowledge bases have none. A plain search was made instead."
 Query = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -25,7 +25,7 @@ class GraphArgs(ToolArgs):
     hops: int = Field(
         default=2,
         ge=1,
-        le=MOST_HOPS,
+        le=MAX_HOPS,
         description="Steps from what is named: 1 for its own facts, 2 or 3 to join several.",
     )
     top_k: int = Field(default=8, ge=1, le=20, description="Passages to return.")
@@ -82,14 +82,14 @@ def _told(found: GraphFound) -> list[str]:
     around = found.neighbourhood
     if found.is_from_graph:
         lines.append("Entities, nearest first (steps from the question):")
-        named = around.entities[:MOST_TOLD]
+        named = around.entities[:MAX_TOLD]
         lines.append(
             fenced_facts(
                 "entities",
                 (one_line(f"- {each.name}{f' ({each.kind})' if each.kind else ''}: {each.hops}") for each in named),
             )
         )
-    stated = _relations(found)[:MOST_TOLD]
+    stated = _relations(found)[:MAX_TOLD]
     if stated:
         lines.append("Relations that passages state:")
         told = (one_line(f"- {each['subject']} | {each['relation']} | {each['object']}") for each in stated)

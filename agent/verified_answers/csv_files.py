@@ -20,8 +20,8 @@ from copilot_site.lib.spreadsheets import unsafe_cell
 
 COLUMNS = ("folder", "question", "wordings", "answer", "documents", "data_sources", "valid_until")
 NEEDED = ("folder", "question", "answer")
-MOST_LINES = 500
-MOST_FAULTS = 20  # told at once
+MAX_LINES = 500
+MAX_FAULTS = 20  # told at once
 FILE_BYTES = 5_000_000
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ def import_answers(principal: Principal, text: str) -> int:
                     save_text(principal, _given(values), folder_id=_one(UUID, values, "folder"), replaces=True)
             except CopilotError as error:
                 faults.append(_("Line %(n)s: %(why)s") % {"n": number, "why": error})
-            if len(faults) == MOST_FAULTS:
+            if len(faults) == MAX_FAULTS:
                 break
         if faults:
             raise InvalidInput("\n".join(faults))
@@ -75,8 +75,8 @@ def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         raise InvalidInput(
             _("The columns are %(known)s; look at “%(name)s”.") % {"known": ", ".join(COLUMNS), "name": name}
         )
-    if not 0 < len(rows) <= MOST_LINES:
-        raise InvalidInput(_("A file holds 1 to %(most)s verified answers.") % {"most": MOST_LINES})
+    if not 0 < len(rows) <= MAX_LINES:
+        raise InvalidInput(_("A file holds 1 to %(most)s verified answers.") % {"most": MAX_LINES})
     for number, row in rows:
         yield number, {name: unsafe_cell(value) for name, value in row.items() if isinstance(value, str)}
 

@@ -33,7 +33,7 @@ from knowledge.selectors import ShownPassage, passages, passages_of
 log = structlog.get_logger(__name__)
 NEAR = 0.9  # cosine of two questions. It finds 11 of 15 paraphrases, and 9 of 15 other questions ("annual", "sick leave"): by hand
 LOOKED_AT = 3  # wordings to check, nearest first: the first with unchanged sources is used
-MOST_STATEMENTS = 200  # the newest of one source; the guard looks at each once
+MAX_STATEMENTS = 200  # the newest of one source; the guard looks at each once
 
 
 def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
@@ -129,7 +129,7 @@ def name_of(person: User | None) -> str:
 def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
     """Return the usable verified statements over an opened source, the newest first."""
     rows = VerifiedAnswer.unscoped.filter(still_valid(), source=opened.source).select_related("source", "verified_by")
-    return [row for row in rows.prefetch_related("wordings")[:MOST_STATEMENTS] if not fault_of(row)]
+    return [row for row in rows.prefetch_related("wordings")[:MAX_STATEMENTS] if not fault_of(row)]
 
 
 def _told(opened: OpenSource) -> list[Statement]:

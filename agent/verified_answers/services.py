@@ -30,7 +30,7 @@ from knowledge.models import Chunk, Document, Folder
 from knowledge.text.normalise import normalise
 
 TEXT_CHARACTERS = 8_000
-MOST_SOURCES = 20
+MAX_SOURCES = 20
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list
     named = {each.document_id for each in found}
     found += [_of_document(principal, pk) for pk in dict.fromkeys(given.documents) if pk not in named]
     found += [_of_data(principal, name) for name in dict.fromkeys(given.data_sources)]
-    if not 0 < len(found) <= MOST_SOURCES:
+    if not 0 < len(found) <= MAX_SOURCES:
         raise InvalidInput(
-            _("Choose what the answer is based on: 1 to %(most)s documents or data sources.") % {"most": MOST_SOURCES}
+            _("Choose what the answer is based on: 1 to %(most)s documents or data sources.") % {"most": MAX_SOURCES}
         )
     return found
 

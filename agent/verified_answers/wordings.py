@@ -15,7 +15,7 @@ from knowledge.text.normalise import normalise
 
 log = structlog.get_logger(__name__)
 QUESTION_CHARACTERS = 2_000
-MOST_WORDINGS = 20  # of one answer, beside its question
+MAX_WORDINGS = 20  # of one answer, beside its question
 _WORD = re.compile(r"\w+")
 
 
@@ -35,8 +35,8 @@ def tidy_question(text: str) -> str:
 def wordings_of(question: str, others: Sequence[str]) -> list[VerifiedWording]:
     """Return the question and its other wordings, each once, with their vectors; unsaved. Raises InvalidInput."""
     texts = {question_key(text): text for text in map(tidy_question, [*others[::-1], question])}
-    if len(texts) > MOST_WORDINGS + 1:
-        raise InvalidInput(_("A verified answer has at most %(most)s other wordings.") % {"most": MOST_WORDINGS})
+    if len(texts) > MAX_WORDINGS + 1:
+        raise InvalidInput(_("A verified answer has at most %(most)s other wordings.") % {"most": MAX_WORDINGS})
     rows = [VerifiedWording(text=text, key=key) for key, text in reversed(texts.items())]
     return with_vectors(rows)
 

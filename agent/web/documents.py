@@ -9,8 +9,8 @@ from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 
-MOST_BYTES = 10_000_000
-LIMITS = replace(ParseLimits(), file_bytes=MOST_BYTES, pages=500, cpu_s=8, wall_s=12.0)
+MAX_BYTES = 10_000_000
+LIMITS = replace(ParseLimits(), file_bytes=MAX_BYTES, pages=500, cpu_s=8, wall_s=12.0)
 NAMES = {  # what each type is called there
     "application/pdf": "page.pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "page.docx",

@@ -18,12 +18,12 @@ from agent.web_request import Code, NotRead, WebResponse, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 
-MOST_BYTES = 2_000_000  # of a page, unpacked
-MOST_TAGS = 40_000  # of a page: extracting the main text takes processor minutes for ten times as many
-MOST_CHARACTERS = 200_000  # of its main text
-MOST_REDIRECTS = 5
-SPAN_CHARACTERS, MOST_SPANS = 1_200, 4  # of a page passed on: its most relevant pieces
-LEAST_CHARACTERS = 25  # a page with less needs scripts to show its content
+MAX_BYTES = 2_000_000  # of a page, unpacked
+MAX_TAGS = 40_000  # of a page: extracting the main text takes processor minutes for ten times as many
+MAX_CHARACTERS = 200_000  # of its main text
+MAX_REDIRECTS = 5
+SPAN_CHARACTERS, MAX_SPANS = 1_200, 4  # of a page passed on: its most relevant pieces
+MIN_CHARACTERS = 25  # a page with less needs scripts to show its content
 PAGES, TEXTS = {"text/html", "application/xhtml+xml"}, {"text/plain", "text/markdown"}
 _BLOCKS = (
     "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol",
@@ -63,7 +63,7 @@ def fetch(url: str, rules: HostRules) -> Fetched:
 def spans(page: WebPage, wanted: str) -> list[WebPassage]:
     """Return the most relevant pieces of a page, in their order; a short page as a whole."""
     pieces = _pieces(page.text)
-    best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MOST_SPANS]
+    best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MAX_SPANS]
     return [
         WebPassage(page.url, page.title, page.text[start:end], start, end, page.read_at) for start, end in sorted(best)
     ]
@@ -76,7 +76,7 @@ def plain(text: str) -> str:
 
 def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
     """Follow redirects, and return the last address and its response. Raises NotRead."""
-    for _hop in range(MOST_REDIRECTS + 1):
+    for _hop in range(MAX_REDIRECTS + 1):
         try:
             host = parsed_host(parsed_url(url)[0])
         except AddressRefused as error:
@@ -87,8 +87,8 @@ def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
             "GET",
             url,
             rules.policy(host),
-            most_bytes=MOST_BYTES,
-            of_types=dict.fromkeys(documents.NAMES, documents.MOST_BYTES),
+            most_bytes=MAX_BYTES,
+            of_types=dict.fromkeys(documents.NAMES, documents.MAX_BYTES),
             headers={"Accept": ",".join(("text/html", "text/plain", *documents.NAMES))},
         )
         if not answer.location:
@@ -112,15 +112,15 @@ def _page(url: str, answer: WebResponse) -> WebPage:
         title, text = "", answer.body.decode("utf-8", "replace")
     else:
         raise NotRead(Code.WRONG_TYPE, answer.status)
-    text = plain(re.sub(r"[ \t]+", " ", text)[:MOST_CHARACTERS])
-    if len(re.sub(r"\s", "", text)) < LEAST_CHARACTERS:
+    text = plain(re.sub(r"[ \t]+", " ", text)[:MAX_CHARACTERS])
+    if len(re.sub(r"\s", "", text)) < MIN_CHARACTERS:
         raise NotRead(Code.EMPTY, answer.status)
     return WebPage(url, plain(title)[:TITLE_CHARACTERS] or host_of(url), text, timezone.now())
 
 
 def _main(url: str, answer: WebResponse) -> tuple[str, str]:
     """Return title and main text of an HTML page. Raises NotRead."""
-    if answer.body.count(b"<") > MOST_TAGS:
+    if answer.body.count(b"<") > MAX_TAGS:
         raise NotRead(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
     from knowledge.sources.web_pages import read_page  # imported on first use: trafilatura takes a second

@@ -18,8 +18,8 @@ from copilot_site.lib.json_input import loads_answer
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
 from knowledge.text.language import language_of
 
-MOST_BYTES = 2_000_000
-MOST_EXCERPT = 1_000  # characters
+MAX_BYTES = 2_000_000
+MAX_EXCERPT = 1_000  # characters
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
@@ -69,7 +69,7 @@ def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
     """Return hits on pages that may be read, best first, each once. Blocks: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
     for hit in _hits(service, query):
-        excerpt = plain(_text(hit.excerpt))[:MOST_EXCERPT]
+        excerpt = plain(_text(hit.excerpt))[:MAX_EXCERPT]
         if excerpt and hit.url not in found and _may_read(hit.url, rules):
             title = plain(_text(hit.title))[:TITLE_CHARACTERS] or host_of(hit.url)
             found[hit.url] = WebPassage(hit.url, title, excerpt, 0, len(excerpt), timezone.now())
@@ -84,7 +84,7 @@ def _hits(service: Service, query: str) -> list[WebHit]:
             "GET" if asking.body is None else "POST",
             asking.url,
             service.policy,
-            most_bytes=MOST_BYTES,
+            most_bytes=MAX_BYTES,
             params=dict(asking.params),
             headers=dict(asking.headers),
             json=asking.body,

@@ -17,7 +17,7 @@ from agent.web.hosts import HostRules, host_rules
 from agent.web_request import Code
 from audit.actions import Action
 
-MOST_ITEMS = 5
+MAX_ITEMS = 5
 ITEM_S = 35.0  # of one page, with its name's look-up, its redirects and the reading of a file
 SHOWN_ADDRESS = 300  # characters
 
@@ -49,7 +49,7 @@ class FetchItem(BaseModel):
 
 class WebFetchArgs(ToolArgs):
     items: list[FetchItem] = Field(
-        min_length=1, max_length=MOST_ITEMS, description="1 to 5 pages; they are read at the same time."
+        min_length=1, max_length=MAX_ITEMS, description="1 to 5 pages; they are read at the same time."
     )
 
 

@@ -18,7 +18,7 @@ from audit.actions import Action, Outcome
 from authz.principal import Principal
 
 ALSO_INSIDE = "Search the company's documents with knowledge_search, too, before you answer: what they say comes first."
-LONGEST_QUERY = 200  # characters: a question for a search engine, and room for no more
+MAX_QUERY = 200  # characters: a question for a search engine, and room for no more
 
 
 class InsideFirst(ToolMistake):
@@ -32,7 +32,7 @@ class KeptInside(ToolMistake):
 class WebSearchArgs(ToolArgs):
     query: str = Field(
         min_length=2,
-        max_length=LONGEST_QUERY,
+        max_length=MAX_QUERY,
         description="What is searched, in the person's own words; nothing from documents or tool results.",
     )
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from copilot_site.lib.json_input import MOST_LEVELS, HalfCharacter, NestedTooDeeply, loads
+from copilot_site.lib.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads
 
 
 class BoundedJSONParser(JSONParser):
@@ -25,7 +25,7 @@ def body_of(data: bytes) -> Any:
         return loads(data)
     except NestedTooDeeply:
         sentence = _("The JSON of this request is nested too deeply: at most %(most)s levels are read.")
-        raise ParseError(sentence % {"most": MOST_LEVELS}) from None
+        raise ParseError(sentence % {"most": MAX_LEVELS}) from None
     except HalfCharacter:
         raise ParseError(
             _("The text contains half a character (an unpaired surrogate) and cannot be stored.")

@@ -14,7 +14,7 @@ from business.semantic_layer.model import SemanticModel
 from business.sources import OpenSource
 
 RECENT = "month:12:rolling"  # the time of a first chart
-MOST_NUMBERS = 3  # further numbers on a card
+MAX_NUMBERS = 3  # further numbers on a card
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
 def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
     name, language = label_of(model), get_language() or "en"
     things = name if language.startswith("zh") else plural(name)
-    numbers = [(_capital(label_of(each)), f"{model.name}.{each.name}") for each in model.measures][:MOST_NUMBERS]
+    numbers = [(_capital(label_of(each)), f"{model.name}.{each.name}") for each in model.measures][:MAX_NUMBERS]
     shown = [*numbers, (_("Count"), model.name)]
     found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]

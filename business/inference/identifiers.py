@@ -46,7 +46,7 @@ _COUNTS = ("num", "count", "cnt", "number")
 _OF_TIMES = ("date", "dt", "at", "on", "time", "ts")
 _DONE = ("made", "received", "paid", "sent")
 _JOINING = ("by", "of", "per", "to", "from")  # names do not end in these
-_LONGEST_WHOLE = 5  # parts up to this length are not split
+_MAX_WHOLE = 5  # parts up to this length are not split
 _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters, the shortest prefix of a table's columns to drop
 
@@ -77,7 +77,7 @@ class Identifiers:
     def _known(self) -> frozenset[str]:
         own = [part for name in (*self._tables, *self._columns) for part in _parts(name)]
         tables = [name.lower().removeprefix(self.prefix) for name in self._tables]
-        whole = [part for part in own if len(part) <= _LONGEST_WHOLE and len(part) > 2]
+        whole = [part for part in own if len(part) <= _MAX_WHOLE and len(part) > 2]
         return frozenset([*_COMMON.split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)])
 
     @cached_property
@@ -149,7 +149,7 @@ class Identifiers:
     def _cut(self, part: str, *, is_table: bool) -> list[str]:
         """Split a part of a name into the fewest known words, if possible; a table's preferably into several."""
         is_known = part in self._known or singular(part) in self._known
-        if len(part) <= _LONGEST_WHOLE or (is_known and not is_table):
+        if len(part) <= _MAX_WHOLE or (is_known and not is_table):
             return [part]
         ways: list[list[str] | None] = [[]]
         for stop in range(1, len(part) + 1):

@@ -18,13 +18,13 @@ from knowledge.text.terms import is_han
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-LONGEST_VALUE = 8  # most units of a value to find in a question
+MAX_VALUE = 8  # most units of a value to find in a question
 COMMON = 3.0  # rarity below which a common word is no value unless spelled exactly like it: “in”, “IN”
 UNSAID_RARITY = 4.5  # least rarity of a word searched by itself
 SHORTEST_NUMBER = 3  # digits
 OF_TABLE = 0.5  # weight of a table's score beside its part's
 OF_NEIGHBOUR = 0.8  # weight of the score of a table joined by a key
-LONGEST_WAY = 3  # most steps between two tables
+MAX_WAY = 3  # most steps between two tables
 
 
 class NamedValue(NamedTuple):
@@ -132,7 +132,7 @@ class LayerIndex:
         stems, plain = units(question), written(question)
         covered = [False] * len(stems)
         found: dict[NamedValue, int] = {}
-        for length in range(min(LONGEST_VALUE, len(stems)), 0, -1):
+        for length in range(min(MAX_VALUE, len(stems)), 0, -1):
             for at in range(len(stems) - length + 1):
                 if any(covered[at : at + length]):
                     continue
@@ -181,7 +181,7 @@ class LayerIndex:
     def _way(self, start: str, goal: str, visible: Collection[str]) -> list[str]:
         before: dict[str, str] = {start: start}
         edge = [start]
-        for _step in range(LONGEST_WAY):
+        for _step in range(MAX_WAY):
             reached = []
             for name in edge:
                 for other in self.neighbours.get(name, ()):
@@ -209,7 +209,7 @@ def _values_of(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...
         for value in getattr(entry.named, "values", ()):
             for word in value.words():
                 stems = units(word)
-                if 0 < len(stems) <= LONGEST_VALUE:
+                if 0 < len(stems) <= MAX_VALUE:
                     found[" ".join(stems)][place, value.value] = None
     return {key: tuple(values) for key, values in found.items()}
 

@@ -22,7 +22,7 @@ from business.table_faults import missing_table
 from copilot_site.lib.errors import InvalidInput
 
 SAMPLED_ROWS = 20_000  # of each view, for a draft
-LONGEST_NAME = 63  # bytes of a name in PostgreSQL
+MAX_NAME = 63  # bytes of a name in PostgreSQL
 DRAFTING = Limits(seconds=60)
 _TABLES = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
 _COLUMNS = """
@@ -89,7 +89,7 @@ def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None 
     columns: dict[str, list[Column]] = {}
     with scratch() as postgres, reading(address, limits=DRAFTING) as connection:
         for table, column, kind in rows_of(connection, _COLUMNS, (address.database,)):
-            if len(column.encode()) > LONGEST_NAME:
+            if len(column.encode()) > MAX_NAME:
                 if unread is not None:
                     unread(f"{table}.{column}", _("its name is too long"))
             elif kind.lower() in _TYPES:

@@ -19,7 +19,7 @@ from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
 
-MOST_DOCUMENTS, MOST_CELLS = 5, 500_000
+MAX_DOCUMENTS, MAX_CELLS = 5, 500_000
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class LoadedTable:
 def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[LoadedTable]:
     """Return the tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
-        ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MOST_DOCUMENTS + 1])
+        ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MAX_DOCUMENTS + 1])
         if not ids:
             raise InvalidInput("There is no spreadsheet or CSV document in scope that this person may read.")
-        if len(ids) > MOST_DOCUMENTS:
+        if len(ids) > MAX_DOCUMENTS:
             raise InvalidInput(
                 "There are many spreadsheets: name those you mean in knowledge_ids; get_document_info says what each is. "
                 f"Some are: {', '.join(map(str, ids))}."
@@ -68,9 +68,9 @@ def tables_in(*sources: Spreadsheet) -> list[LoadedTable]:
         LoadedTable(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
     ]
     cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
-    if cells > MOST_CELLS:
+    if cells > MAX_CELLS:
         raise InvalidInput(
-            _("These tables have %(n)d cells; at most %(max)d are loaded.") % {"n": cells, "max": MOST_CELLS}
+            _("These tables have %(n)d cells; at most %(max)d are loaded.") % {"n": cells, "max": MAX_CELLS}
         )
     if not tables:
         raise InvalidInput(_("No table was found in these documents."))

@@ -23,7 +23,7 @@ from copilot_site.embedded.process import ServiceFailed
 
 LOOK_S = 0.5  # between two looks at what runs
 WINDOW_S = 60.0
-MOST_ENDS = 5  # a part that ends more often within it is broken, and restarted only now and then
+MAX_ENDS = 5  # a part that ends more often within it is broken, and restarted only now and then
 PAUSES_S = (0.0, 1.0, 2.0, 4.0)  # before it is started again, after the first, second … end within that time
 SLOW_S = 30.0
 GRACE_S = 8.0  # a worker finishes its task or gives it back; leases bring the rest back later
@@ -113,13 +113,13 @@ class _Kept:
             self.is_slow = False
         was_slow = self.is_slow
         self.ends = [*(at for at in self.ends if now - at < WINDOW_S), now]
-        self.is_slow = was_slow or len(self.ends) >= MOST_ENDS
+        self.is_slow = was_slow or len(self.ends) >= MAX_ENDS
         self.next_at = now + (SLOW_S if self.is_slow else PAUSES_S[len(self.ends) - 1])
         if was_slow:
             return ""
         if self.is_slow:
             return (
-                f"{self.part.name} ended {MOST_ENDS} times within a minute, at last it {how}: it is tried again every "
+                f"{self.part.name} ended {MAX_ENDS} times within a minute, at last it {how}: it is tried again every "
                 f"{SLOW_S:.0f} s, and everything else goes on without it."
             )
         return f"{self.part.name} {how}; it is started again."

@@ -14,10 +14,10 @@ from concurrent.futures import Future
 from enum import Enum
 from threading import Lock
 
-LONGEST_RETRY_S = 60
+MAX_RETRY_S = 60
 TELL_S = 1.0  # at least between two updates of a waiter's place
 RARELY = 5  # times as long for somebody far behind: each update costs a write, a read and a display
-MOST_REMEMBERED = 10_000  # parties; forgotten ones count as never served
+MAX_REMEMBERED = 10_000  # parties; forgotten ones count as never served
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
@@ -164,10 +164,10 @@ class FairQueue:
         self._turns += 1
         self._served[ticket.party] = self._turns
         self._served.move_to_end(ticket.party)
-        if len(self._served) > MOST_REMEMBERED:
+        if len(self._served) > MAX_REMEMBERED:
             self._served.popitem(last=False)
         ticket.served.set_result(None)
 
     def retry_after_s(self) -> int:
         """Return the seconds until all that wait now are served, by the recent mean duration; from 1 to 60."""
-        return max(1, min(LONGEST_RETRY_S, math.ceil(self._stay_s * self._waiting / self.places)))
+        return max(1, min(MAX_RETRY_S, math.ceil(self._stay_s * self._waiting / self.places)))

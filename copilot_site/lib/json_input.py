@@ -1,6 +1,6 @@
 """Reading of JSON from outside, of requests and of remote programs; excessive JSON is refused.
 
-Nested no deeper than MOST_LEVELS, no number that nothing here counts with, no half of a character; and repaired where a comma or an
+Nested no deeper than MAX_LEVELS, no number that nothing here counts with, no half of a character; and repaired where a comma or an
 end is missing.
 """
 
@@ -9,8 +9,8 @@ import re
 from math import isfinite
 from typing import Any
 
-MOST_LEVELS = 50  # the deepest body of the API has five; Python's recursion ends near a thousand
-MOST_DIGITS = 40  # of a whole number; an id of 128 bits has 39
+MAX_LEVELS = 50  # the deepest body of the API has five; Python's recursion ends near a thousand
+MAX_DIGITS = 40  # of a whole number; an id of 128 bits has 39
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")  # of a pair, perhaps: written out, or as it is
 
 _UNKEPT = re.compile("[\x00\ud800-\udfff]")  # NUL, halves of a pair
@@ -53,7 +53,7 @@ def _bounded(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_whole_number)
     except RecursionError:
-        raise NestedTooDeeply(f"nested more than {MOST_LEVELS} levels deep") from None
+        raise NestedTooDeeply(f"nested more than {MAX_LEVELS} levels deep") from None
     return require_shallow(value)
 
 
@@ -66,8 +66,8 @@ def _number(text: str) -> float:
 
 
 def _whole_number(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"{text[:20]}… has more than {MOST_DIGITS} digits")
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"{text[:20]}… has more than {MAX_DIGITS} digits")
     return int(text)
 
 
@@ -83,8 +83,8 @@ def require_shallow(value: Any) -> Any:
     level, found = 0, [value]
     while found := [inner for one in found for inner in _within(one)]:
         level += 1
-        if level > MOST_LEVELS:
-            raise NestedTooDeeply(f"nested more than {MOST_LEVELS} levels deep")
+        if level > MAX_LEVELS:
+            raise NestedTooDeeply(f"nested more than {MAX_LEVELS} levels deep")
     return value
 
 
@@ -94,7 +94,7 @@ def _within(value: Any) -> Any:
     return value if isinstance(value, list) else ()
 
 
-MOST_CUTS = 20  # places, from the end, at which what is broken is left out
+MAX_CUTS = 20  # places, from the end, at which what is broken is left out
 _COMMA = re.compile(r",(?=\s*[}\]])")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|"', re.DOTALL)
 _CLOSES = {"{": "}", "[": "]"}
@@ -131,7 +131,7 @@ def _candidates(text: str) -> list[str]:
     closing = "".join(reversed(open_))
     is_whole = text.rstrip()[-1:] in ('"', "]", "}", ",")  # a number or a word may go on behind the cut
     found = [f"{text}{closing}"] if is_whole else []
-    found += [f"{text[:place]}{closed}" for place, closed in reversed(ends[-MOST_CUTS:])]
+    found += [f"{text[:place]}{closed}" for place, closed in reversed(ends[-MAX_CUTS:])]
     return [_without_commas(each) for each in found]
 
 

@@ -25,7 +25,7 @@ access_log = structlog.get_logger("copilot_site.access")
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
 METRICS_PATH = "/metrics"  # likewise, but who is refused there is logged
 
-MOST_CAUSES = 10
+MAX_CAUSES = 10
 
 # Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
@@ -133,7 +133,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def _outage(error: BaseException) -> str:
     """Return one line for an error of a service that does not answer, with our last place on the way; "" for other errors."""
     causes = [error]
-    while (cause := causes[-1].__cause__ or _stumble(causes[-1])) and len(causes) < MOST_CAUSES:
+    while (cause := causes[-1].__cause__ or _stumble(causes[-1])) and len(causes) < MAX_CAUSES:
         causes.append(cause)
     if not any(map(_is_outage, causes)):
         return ""

@@ -29,8 +29,8 @@ LOCAL_MODELS = (
 )
 WORDS = frozenset({PRIVATE, PUBLIC, LOCAL_MODELS})
 SETTING = "COPILOT_OUTGOING_ALLOW"
-MOST_ADDRESSES = 8  # of one name that are tried
-MOST_CHARACTERS = 2_048  # of a URL
+MAX_ADDRESSES = 8  # of one name that are tried
+MAX_CHARACTERS = 2_048  # of a URL
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _PRIVATE = [ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
@@ -156,7 +156,7 @@ def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = No
     for text in texts:
         if "%" in text or not policy.permits(name, port, ip_address(text)):
             raise _refused(name, text)
-    return Target(name, port, tuple(texts[:MOST_ADDRESSES]))
+    return Target(name, port, tuple(texts[:MAX_ADDRESSES]))
 
 
 def is_on_this_machine(host: str) -> bool:
@@ -196,7 +196,7 @@ def parsed_url(url: str) -> tuple[str, int]:
 
     Raises AddressRefused for a URL that parsers read differently, or with a name or password.
     """
-    if len(url) > MOST_CHARACTERS or re.search(r"[\x00-\x20\x7f\\]", url):
+    if len(url) > MAX_CHARACTERS or re.search(r"[\x00-\x20\x7f\\]", url):
         raise AddressRefused(_("This is not an address: it has invalid characters or is too long."))
     try:
         parts = urlsplit(url)

@@ -27,7 +27,7 @@ from copilot_site.lib.outgoing import AddressRefused, Policy, checked
 if TYPE_CHECKING:
     import httpx2
 
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 Made = Callable[[socket.socket], None]
 """Is told of each connection."""
 
@@ -59,7 +59,7 @@ class Session(requests.Session):
         """Open a session. policy: for https. plain: for http; as policy, where it is None."""
         super().__init__()
         self.trust_env = False
-        self.max_redirects = MOST_REDIRECTS
+        self.max_redirects = MAX_REDIRECTS
         self.is_late = False
         self.answers: type[BoundedResponse] = BoundedResponse
         self.hooks["response"].append(self._typed)
@@ -111,7 +111,7 @@ def _adapter(policy: Policy, made: Made) -> HTTPAdapter:
 
 def pool_manager(policy: Policy) -> PoolManager:
     """Return a pool for clients on urllib3 that connects only to allowed addresses, also for redirects."""
-    manager = PoolManager(retries=Retry(MOST_REDIRECTS, redirect=MOST_REDIRECTS))
+    manager = PoolManager(retries=Retry(MAX_REDIRECTS, redirect=MAX_REDIRECTS))
     manager.pool_classes_by_scheme = _pool_classes(policy, lambda _connected: None)
     return manager
 

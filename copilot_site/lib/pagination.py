@@ -10,7 +10,7 @@ from rest_framework.pagination import CursorPagination, LimitOffsetPagination, P
 from rest_framework.request import Request
 
 DEFAULT_ROWS = 50
-MOST_ROWS = 100
+MAX_ROWS = 100
 
 
 def whole_number(request: Request, name: str, *, default: int, least: int, most: int | None = None) -> int:
@@ -30,10 +30,10 @@ class CappedPagination(PageNumberPagination):
     page_size = DEFAULT_ROWS
     reads = frozenset({"page", "page_size"})
     page_size_query_param = "page_size"
-    max_page_size = MOST_ROWS
+    max_page_size = MAX_ROWS
 
     def get_page_size(self, request: Request) -> int:
-        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MOST_ROWS)
+        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         whole_number(request, "page", default=1, least=1)
@@ -48,10 +48,10 @@ class CappedOffsets(LimitOffsetPagination):
 
     reads = frozenset({"limit", "offset"})
     default_limit = DEFAULT_ROWS
-    max_limit = MOST_ROWS
+    max_limit = MAX_ROWS
 
     def get_limit(self, request: Request) -> int:
-        return whole_number(request, "limit", default=DEFAULT_ROWS, least=1, most=MOST_ROWS)
+        return whole_number(request, "limit", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def get_offset(self, request: Request) -> int:
         return whole_number(request, "offset", default=0, least=0)
@@ -64,10 +64,10 @@ class CappedCursor(CursorPagination):
     ordering: tuple[str, ...] = ("created_at", "id")
     page_size = DEFAULT_ROWS
     page_size_query_param = "page_size"
-    max_page_size = MOST_ROWS
+    max_page_size = MAX_ROWS
 
     def get_page_size(self, request: Request) -> int:
-        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MOST_ROWS)
+        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         try:

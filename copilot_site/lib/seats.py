@@ -43,7 +43,7 @@ REQUEST_S = Durations(
 SEAT_WAIT_S = Durations("copilot_seat_wait_seconds", "Requests' wait for a thread and a connection.", ("pool",))
 KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
 LOOK_S = 2.0  # of a request's wait for the look-up of its owner
-MOST_LOOKED_UP = 1_000  # requests waiting for it
+MAX_LOOKED_UP = 1_000  # requests waiting for it
 FREE = (*HEALTH_PATHS, METRICS_PATH)  # monitoring is always answered
 
 
@@ -212,7 +212,7 @@ class Door:
 
     def __init__(self, owners: Owners) -> None:
         self._owners = owners
-        self._queue = FairQueue(places=1, own_places=lambda _address: 1, most_waiting=MOST_LOOKED_UP)
+        self._queue = FairQueue(places=1, own_places=lambda _address: 1, most_waiting=MAX_LOOKED_UP)
 
     async def meet(self, request: HttpRequest) -> None:
         """Look up and remember the owner of a request, if there is one to find."""

@@ -10,8 +10,8 @@ from rest_framework import serializers
 
 from copilot_site.lib.pagination import CappedCursor, CappedOffsets, CappedPagination
 
-MOST = 2**31 - 1  # what an integer column holds
-MOST_NAMED = 20  # choices in one sentence; who wants more of them reads the reference
+MAX = 2**31 - 1  # what an integer column holds
+MAX_NAMED = 20  # choices in one sentence; who wants more of them reads the reference
 
 
 class Input(serializers.Serializer[Any]):
@@ -31,8 +31,8 @@ class Input(serializers.Serializer[Any]):
         for field in fields.values():
             chosen = getattr(field, "child", field)
             if isinstance(field, serializers.IntegerField) and field.max_value is None:
-                field.max_value = MOST
-                field.validators.append(MaxValueValidator(MOST))
+                field.max_value = MAX
+                field.validators.append(MaxValueValidator(MAX))
             if isinstance(chosen, serializers.ChoiceField):
                 chosen.error_messages = {**chosen.error_messages, "invalid_choice": _choices_of(chosen)}
         return fields
@@ -76,6 +76,6 @@ class CursorFilters(Input):
 def _choices_of(field: serializers.ChoiceField) -> str:
     """Return DRF's message for an invalid choice, with the choices; `{input}` is the value sent."""
     known = [str(choice) for choice in field.choices if choice != ""]
-    if len(known) > MOST_NAMED:
+    if len(known) > MAX_NAMED:
         return _("“{input}” is not one of the choices. They are listed at /api/docs/.")
     return _("“{input}” is not one of the choices: %(known)s.") % {"known": ", ".join(known)}

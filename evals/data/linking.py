@@ -24,7 +24,7 @@ from evals.data.questions import Asked
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 
-MOST_GOLDS = 24  # alternatives of one question that are looked at
+MAX_GOLDS = 24  # alternatives of one question that are looked at
 Column = tuple[str, str]
 Detail = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ def evaluate_linking(
 ) -> Iterator[dict[str, Any]]:
     """Link the questions of one layer that have a gold statement; give what each prompt shows of what is needed."""
     for one in asked:
-        golds = [need for sql in one.golds[:MOST_GOLDS] if (need := _needed_of_tables(sql, layer))]
+        golds = [need for sql in one.golds[:MAX_GOLDS] if (need := _needed_of_tables(sql, layer))]
         if not golds:
             continue
         began = time.perf_counter()

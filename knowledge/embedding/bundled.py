@@ -20,7 +20,7 @@ from knowledge.embedding.tokenizer import Tokenizer
 from knowledge.text.chinese_script import simplified
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
-COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
+COMMON, MIN_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
 RECENT_TEXTS = 64  # a text is asked for its vectors, then for the weights of its tokens: a batch and its neighbour
 READ_CHARACTERS = 32_768  # more than 512 tokens of the longest pieces (16 characters); what follows is never seen
 
@@ -86,7 +86,7 @@ class BundledEmbedder:
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         rarity = self._runtime().tokenizer.rarity
         return [
-            np.maximum(np.array(rarity(ids), np.float32) - COMMON, LEAST_WEIGHT)
+            np.maximum(np.array(rarity(ids), np.float32) - COMMON, MIN_WEIGHT)
             for ids in (self._content(PASSAGE, text) for text in texts)
         ]
 

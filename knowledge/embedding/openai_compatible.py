@@ -20,7 +20,7 @@ from knowledge.embedding.base import (
 BATCH_TEXTS = 32
 MAX_CHARACTERS = 6_000  # of one text; below the 8,191 tokens of common services in every script
 CONNECT_TIMEOUT_S = 5.0
-ATTEMPTS, LONGEST_WAIT_S = 4, 8.0
+ATTEMPTS, MAX_WAIT_S = 4, 8.0
 WIDE = 0x2E80  # from here on (CJK and what follows) a character is about a token; before it four are
 
 
@@ -29,7 +29,7 @@ class OpenAICompatibleEmbedder:
 
     max_tokens and count_tokens are estimates, since a service does not share its tokenizer.
     timeout_s: for one answer; connecting has CONNECT_TIMEOUT_S.
-    first_wait_s: pause before the second attempt; it doubles up to LONGEST_WAIT_S.
+    first_wait_s: pause before the second attempt; it doubles up to MAX_WAIT_S.
     Raises EmbedderUnavailable when all attempts fail, EmbedderMisconfigured for what a retry will
     not change: a wrong key, an unknown model, an invalid answer.
     """
@@ -63,7 +63,7 @@ class OpenAICompatibleEmbedder:
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(self._temporary),
             stop=tenacity.stop_after_attempt(ATTEMPTS),
-            wait=tenacity.wait_exponential_jitter(multiplier=first_wait_s, max=LONGEST_WAIT_S, jitter=first_wait_s),
+            wait=tenacity.wait_exponential_jitter(multiplier=first_wait_s, max=MAX_WAIT_S, jitter=first_wait_s),
             reraise=True,
         )
         self._learning = threading.Lock()

@@ -21,7 +21,7 @@ from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.unit_admin import OrgUnitAdmin, RoleAdmin
 from knowledge.governance.dry_run import carry_out
-from knowledge.governance.effective_rights import MOST_TITLES, titles
+from knowledge.governance.effective_rights import MAX_TITLES, titles
 
 M = TypeVar("M", bound=models.Model)
 OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of the row
@@ -42,7 +42,7 @@ def show_effects(
         {
             **context,
             "effects": effects,
-            "titles": {name: titles(ids, most=MOST_TITLES) for name, ids in shown.items()},
+            "titles": {name: titles(ids, most=MAX_TITLES) for name, ids in shown.items()},
             "fields": [(name, value) for name in fields for value in request.POST.getlist(name)],
             "is_again": "confirmed" in request.POST,
         },

@@ -20,7 +20,7 @@ from authz.principal import Principal
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
 BASE = "base"
-MOST_TITLES = 30  # of documents, where effects are shown
+MAX_TITLES = 30  # of documents, where effects are shown
 
 
 def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:

@@ -23,7 +23,7 @@ NARROW: dict[type[Place], dict[str, Any]] = {
     Folder: {"kind": FolderKind.FOLDER},
     Document: {"trashed_at": None, "folder__kind": FolderKind.FOLDER},
 }
-MOST_NAMES = 500  # offered while somebody types; every name can be typed
+MAX_NAMES = 500  # offered while somebody types; every name can be typed
 
 
 def governed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
@@ -98,9 +98,9 @@ class HolderNames(TypedDict):
 
 def holder_names() -> HolderNames:
     """Return names to offer where a holder is asked for."""
-    people = User.objects.filter(is_active=True).order_by("username")[:MOST_NAMES]
+    people = User.objects.filter(is_active=True).order_by("username")[:MAX_NAMES]
     groups = Group.objects.order_by("name").values_list("name", flat=True)
-    return {"people": {user.username: user.get_full_name() for user in people}, "groups": list(groups[:MOST_NAMES])}
+    return {"people": {user.username: user.get_full_name() for user in people}, "groups": list(groups[:MAX_NAMES])}
 
 
 def _unknown(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:

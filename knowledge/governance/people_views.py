@@ -33,7 +33,7 @@ from knowledge.governance.parameters import carried_by, group_named, holder_name
 from knowledge.governance.review import in_order
 
 PAGE_SIZE = 50
-MOST_LINES = 300  # places on the page of a person; the CSV has all
+MAX_LINES = 300  # places on the page of a person; the CSV has all
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
         "memberships": sorted(whom.memberships.values(), key=lambda each: (len(each.below), each.name)),
         "access": lines,
         "without": [name for name, found in lines if not found],
-        "most": MOST_LINES,
+        "most": MAX_LINES,
         "names": holder_names() if principal.is_superuser else None,
     }
     return show(request, "admin/rights/person.html", context)

@@ -38,7 +38,7 @@ HEADERS = (
     "until", "path",
 )  # fmt: skip
 
-MOST_ROWS = 500  # places of a matrix; the export has all
+MAX_ROWS = 500  # places of a matrix; the export has all
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def reviewed_matrix(by: Principal, base_id: UUID) -> tuple[KnowledgeBase, Matrix
     if base is None:
         raise _nothing()
     record_review(by, base)
-    return base, matrix(base.pk, set(shown), most_rows=MOST_ROWS)
+    return base, matrix(base.pk, set(shown), most_rows=MAX_ROWS)
 
 
 def export_access(by: Principal, base_id: UUID | None = None) -> tuple[Iterator[Sequence[Any]], str]:

@@ -10,7 +10,7 @@ from authz.decision_reasons import Fate, Place, Row, Rulebook
 from authz.permissions import Right
 from knowledge.governance.effective_rights import BASE
 
-MOST_LINES = 400  # of a page; what lies deeper is a link away
+MAX_LINES = 400  # of a page; what lies deeper is a link away
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]
     """Return the places nearest to the top, as many as a page holds."""
     kept: set[UUID] = set()
     level = list(starts)
-    while level and len(kept) < MOST_LINES:
-        kept |= {place.id for place in level[: MOST_LINES - len(kept)]}
+    while level and len(kept) < MAX_LINES:
+        kept |= {place.id for place in level[: MAX_LINES - len(kept)]}
         level = [child for place in level if place.id in kept for child in below[place.id]]
     return kept

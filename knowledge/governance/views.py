@@ -60,7 +60,7 @@ from knowledge.governance.review import (
 from knowledge.governance.rights_tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder, KnowledgeBase
 
-MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
+MAX_PEOPLE = 200  # with access, on the page of a place; the export has all
 
 
 @require_safe
@@ -137,7 +137,7 @@ def _show_place(
         "holdings": holdings(rows_on(rules, node_id)) if is_own else (),
         "from_above": list(from_above(rules, node_id, way[1:] if is_own else way)),
         "inherits": rules.places[node_id].inherits or not is_own,
-        "reached": reached[:MOST_PEOPLE],
+        "reached": reached[:MAX_PEOPLE],
         "reached_count": len(reached),
         "rights": list(Right),
         "names": holder_names(),

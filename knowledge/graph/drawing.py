@@ -12,9 +12,9 @@ from knowledge.models import GraphMention
 
 WIDTH, HEIGHT = 960, 620  # of the picture's own units
 RING = (330, 235)  # half axes of the first ring; further ones have more
-MOST_NODES = 26
-MOST_LETTERS = 22
-MOST_MENTIONS = 2_000
+MAX_NODES = 26
+MAX_LETTERS = 22
+MAX_MENTIONS = 2_000
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Picture:
 
 def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
     """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
-    shown = around.entities[:MOST_NODES]
+    shown = around.entities[:MAX_NODES]
     nodes = {node.entity.id: node for node in _placed(shown)}
     rows = GraphMention.objects.visible_to(principal).filter(entity__in=list(nodes)).order_by("chunk_id", "entity_id")
     places: dict[UUID, UUID] = {}
     named: defaultdict[UUID, list[UUID]] = defaultdict(list)
-    for entity, chunk, document in rows.values_list("entity_id", "chunk_id", "document_id")[:MOST_MENTIONS]:
+    for entity, chunk, document in rows.values_list("entity_id", "chunk_id", "document_id")[:MAX_MENTIONS]:
         named[chunk].append(entity)
         places[chunk] = document
     rows = GraphMention.objects.visible_to(principal).filter(relation__in=[each.id for each in around.relations])
@@ -116,5 +116,5 @@ def _placed(entities: list[Entity]) -> list[Node]:
 
 
 def _cut(name: str) -> str:
-    most = MOST_LETTERS if name.isascii() else MOST_LETTERS // 2
+    most = MAX_LETTERS if name.isascii() else MAX_LETTERS // 2
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -15,7 +15,7 @@ from knowledge.text.chinese_script import simplified
 from knowledge.text.normalise import normalise
 
 SHORT = 5  # letters of an abbreviation that keeps its capitals
-MOST_TOKENS = 24  # of a name: words, or Chinese characters
+MAX_TOKENS = 24  # of a name: words, or Chinese characters
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:[-_./'’+&][^\W_{_CJK}]+)*")
@@ -48,7 +48,7 @@ def is_telling(name: str) -> bool:
     tokens = _TOKEN.findall(name)
     han = sum(1 for token in tokens if _HAN.fullmatch(token))
     if han >= 3 or (len(tokens) > 1 and len(tokens) > han):
-        return len(tokens) <= MOST_TOKENS
+        return len(tokens) <= MAX_TOKENS
     return (
         len(tokens) == 1
         and not han
@@ -97,6 +97,6 @@ def asked_keys(question: str) -> list[str]:
     found = {
         alike[spans[first][0] : spans[last][1]]
         for first in range(len(spans))
-        for last in range(first, min(first + MOST_TOKENS, len(spans)))
+        for last in range(first, min(first + MAX_TOKENS, len(spans)))
     }
     return sorted(found)

@@ -13,10 +13,10 @@ from knowledge.graph.names import Names, folded
 from knowledge.text.passage_blocks import PassageBlock
 from knowledge.text.pipe_table import cells_in
 
-MOST_CODES = 40  # of one passage; more is a listing
-MOST_CELL = 80  # characters; what is longer is prose
-MOST_ROWS = 200
-MOST_LABEL = 30  # characters of the label of a fact
+MAX_CODES = 40  # of one passage; more is a listing
+MAX_CELL = 80  # characters; what is longer is prose
+MAX_ROWS = 200
+MAX_LABEL = 30  # characters of the label of a fact
 
 # What is spelt as no word is: KG-400, ISO-27001, HR-POL-012, maxUnavailable, KeelTrack, SEV1.
 _CODE = re.compile(
@@ -36,12 +36,12 @@ _POINTING = frozenset(
 )
 _BRACKETED = re.compile(r"[(（]([A-Z][A-Za-z0-9&/-]{1,9})[)）]")
 _BEFORE = re.compile(r"(?:[\w'’/-]+ ){1,7}[\w'’/-]+ ?$")
-MOST_BEFORE = 120  # characters before a bracket in which the full name stands
+MAX_BEFORE = 120  # characters before a bracket in which the full name stands
 _FULL_WIDTH = re.compile(
     rf"(?:{_QUOTED}|(?:^|[\s，。；：、|])([\u3400-\u9fff]{{2,16}}))[(（](?:以下)?(?:简称|称为?)?[“\"「]?"
     r"([A-Za-z][\w .&/-]{1,40}|[\u3400-\u9fff]{2,10})[”\"」]?[)）]"
 )
-_FACT = re.compile(rf"^([^\W\d_][\w /-]{{0,{MOST_LABEL}}}?)\s*[:：]\s*(\S.{{0,{MOST_CELL}}})$")
+_FACT = re.compile(rf"^([^\W\d_][\w /-]{{0,{MAX_LABEL}}}?)\s*[:：]\s*(\S.{{0,{MAX_CELL}}})$")
 _BREAK = re.compile(r"\s+·\s+|\s+\|\s+|\n")
 _SENTENCE = re.compile(r"[.!?。！？；;]\s*\S")
 
@@ -105,7 +105,7 @@ def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, d
     for full, short in _aliases(running):
         said.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
     codes = dict.fromkeys(_CODE.findall(text))
-    said.name(Named(kinds.CODE, code) for code in list(codes)[:MOST_CODES] if len(code) > 2)
+    said.name(Named(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
     if is_first:
         for label, value in _facts(running):
             said.state(None, label, Named(kinds.VALUE, value))
@@ -118,7 +118,7 @@ def _read_table(header: list[str], lines: list[str], said: Said) -> None:
     """Read rows: the first cell names the subject, every other short cell is a value of its column's relation."""
     if len(header) < 2 or not header[0]:
         return
-    for row in map(cells_in, lines[:MOST_ROWS]):
+    for row in map(cells_in, lines[:MAX_ROWS]):
         if not _is_name(row[0]):
             continue
         entry = Named(kinds.ENTRY, row[0])
@@ -130,7 +130,7 @@ def _read_table(header: list[str], lines: list[str], said: Said) -> None:
 
 def _is_name(cell: str) -> bool:
     """Tell whether a cell is short and has letters: a name, and no number and no sentence."""
-    return 1 < len(cell) <= MOST_CELL and any(char.isalpha() for char in cell) and not _SENTENCE.search(cell)
+    return 1 < len(cell) <= MAX_CELL and any(char.isalpha() for char in cell) and not _SENTENCE.search(cell)
 
 
 def _defined(text: str) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _defined(text: str) -> Iterator[str]:
 def _aliases(text: str) -> Iterator[tuple[str, str]]:
     """Return pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
     for found in _BRACKETED.finditer(text):
-        before = _BEFORE.search(text[max(found.start() - MOST_BEFORE, 0) : found.start()])
+        before = _BEFORE.search(text[max(found.start() - MAX_BEFORE, 0) : found.start()])
         if before and (full := _spelt_out(before[0].split(), found[1])):
             yield full, found[1]
     for found in _FULL_WIDTH.finditer(text):

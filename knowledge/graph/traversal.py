@@ -21,11 +21,11 @@ from knowledge.graph.names import asked_keys
 from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Scope, visible_ids
 
-MOST_HOPS = 3
-MOST_STARTS = 12  # entities of a question
+MAX_HOPS = 3
+MAX_STARTS = 12  # entities of a question
 FAN = 24  # neighbours of an entity that are followed; half of them at the second step, a third at the third
 NEAR = 60  # passages of one entity searched for neighbours
-MOST_STEPS = 5  # including free steps
+MAX_STEPS = 5  # including free steps
 STATEMENT_MS = 5_000
 
 # A mention that may be read: its document lies where this person may read, and its version answers. `IS TRUE` keeps the folders a set
@@ -120,7 +120,7 @@ class TookTooLong(Unavailable):
 
 @dataclass(frozen=True)
 class Reach:
-    """The limits of a walk. hops: 1 … MOST_HOPS; entities, passages: how many come back."""
+    """The limits of a walk. hops: 1 … MAX_HOPS; entities, passages: how many come back."""
 
     hops: int = 2
     entities: int = 60
@@ -201,8 +201,8 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
         folders=folders % tuple(f"%({name})s" for name in names),
         may_m=may.format(m="m"),
         starts=starts.format(may=may.format(m="m")), **made,
-        hops=min(max(reach.hops, 1), MOST_HOPS), most=reach.entities, passages=reach.passages,
-        most_starts=MOST_STARTS, near=NEAR, most_steps=MOST_STEPS, fan=FAN,
+        hops=min(max(reach.hops, 1), MAX_HOPS), most=reach.entities, passages=reach.passages,
+        most_starts=MAX_STARTS, near=NEAR, most_steps=MAX_STEPS, fan=FAN,
     )  # fmt: skip
     try:
         with transaction.atomic(), connection.cursor() as cursor:

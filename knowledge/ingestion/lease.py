@@ -21,7 +21,7 @@ LEASE = timedelta(
     seconds=45
 )  # a dead worker's version is taken up after this; renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
-LONGEST_S = 3600  # the longest renewal: a hanging worker loses its lease, too
+MAX_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
 
 
@@ -91,7 +91,7 @@ def fenced(version: DocumentVersion) -> Iterator[None]:
 
 @contextmanager
 def kept(version: DocumentVersion) -> Iterator[None]:
-    """Renew the lease from a thread while the body works, for at most LONGEST_S seconds."""
+    """Renew the lease from a thread while the body works, for at most MAX_S seconds."""
     done = Event()
     thread = Thread(target=_renew, args=(version, done), name="lease", daemon=True)
     thread.start()
@@ -104,7 +104,7 @@ def kept(version: DocumentVersion) -> Iterator[None]:
 
 def _renew(version: DocumentVersion, done: Event) -> None:
     try:
-        for _beat in range(int(LONGEST_S / RENEW_S)):
+        for _beat in range(int(MAX_S / RENEW_S)):
             if done.wait(RENEW_S):
                 return
             DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(

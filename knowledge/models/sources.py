@@ -15,7 +15,7 @@ from copilot_site.lib.line_fields import LineField
 from knowledge.models.documents import Document
 from knowledge.models.folders import Folder
 
-MOST_PROBLEMS = 100  # of one run that are kept with their reasons; all are counted
+MAX_PROBLEMS = 100  # of one run that are kept with their reasons; all are counted
 
 
 class Every(models.IntegerChoices):

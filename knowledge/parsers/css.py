@@ -70,8 +70,8 @@ Declarations = Mapping[str, tuple[str, bool]]
 """By lower-case name: the value in lower case, and whether it is important."""
 
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
-_MOST_DEPTH = 10  # of rules in rules, and of brackets in brackets
-_LONGEST_SELECTOR = 2_000  # characters; rules in rules repeat those around them
+_MAX_DEPTH = 10  # of rules in rules, and of brackets in brackets
+_MAX_SELECTOR = 2_000  # characters; rules in rules repeat those around them
 _LENGTHS = ("font-size", "opacity", "width", "height", "max-width", "max-height", "left", "top", "right", "bottom",
             "text-indent")  # fmt: skip
 _COLOURS = ("color", "background-color", "-webkit-text-fill-color")
@@ -148,7 +148,7 @@ class Stylesheet:
         if around and (own := declared(nodes)):
             self._add(around, own, is_layered=is_layered)
         for node in nodes:
-            if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MOST_DEPTH:
+            if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MAX_DEPTH:
                 continue
             prelude = _text_of(node.prelude)
             inside = tinycss2.parse_blocks_contents
@@ -164,7 +164,7 @@ class Stylesheet:
                 self._read(rules, around, is_layered=is_layer, depth=depth + 1)
 
     def _add(self, prelude: str, declarations: Declarations, *, is_layered: bool) -> None:
-        if len(prelude) > _LONGEST_SELECTOR:
+        if len(prelude) > _MAX_SELECTOR:
             return
         try:
             found = [each for each in parsing.parse(prelude) if each.pseudo_element is None]

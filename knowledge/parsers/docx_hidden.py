@@ -17,10 +17,10 @@ _HIGHLIGHTS: dict[str, Colour] = {
     "darkGreen": (0, 128, 0), "darkBlue": (0, 0, 128), "darkCyan": (0, 128, 128), "darkMagenta": (128, 0, 128),
     "darkYellow": (128, 128, 0), "darkGray": (128, 128, 128), "lightGray": (192, 192, 192),
 }  # fmt: skip
-_LEAST_WIDTH = 5  # % that letters are pressed to
-_LEAST_TWIPS = 30  # of a line's or a row's exact height
+_MIN_WIDTH = 5  # % that letters are pressed to
+_MIN_TWIPS = 30  # of a line's or a row's exact height
 _FAR_TWIPS = (-10_000, 31_680)  # from the margin; 31,680 is Word's largest page
-_LEAST_EMU = 12_700  # of a shape's side: a point
+_MIN_EMU = 12_700  # of a shape's side: a point
 _FAR_EMU = (-2_000_000, 20_116_800)
 _UNSEEN_STYLE = re.compile(r"(?:visibility\s*:\s*hidden|display\s*:\s*none)", re.IGNORECASE)
 
@@ -53,7 +53,7 @@ class Place:
             return self.because(HiddenReason.DELETED)
         height = properties.find(f"{W}trHeight")
         is_exact = height is not None and height.get(f"{W}hRule") == "exact"
-        return self.because(HiddenReason.ROW if is_exact and 0 < _number(height, "val") < _LEAST_TWIPS else None)
+        return self.because(HiddenReason.ROW if is_exact and 0 < _number(height, "val") < _MIN_TWIPS else None)
 
     def in_cell(self, cell: Any) -> "Place":
         is_gone = cell.find(f"{W}tcPr/{W}cellDel") is not None
@@ -76,7 +76,7 @@ class Place:
         if look.is_clear:
             return HiddenReason.INVISIBLE
         is_small = look.half_points is not None and look.half_points < 2 * SMALLEST_POINTS
-        if is_small or (look.width is not None and look.width < _LEAST_WIDTH):
+        if is_small or (look.width is not None and look.width < _MIN_WIDTH):
             return HiddenReason.TOO_SMALL
         colour, behind = colour_of(look.colour), colour_of(look.shade or self.behind)
         if colour and behind and blends_in(colour, behind):
@@ -100,7 +100,7 @@ def page_of(tree: Any) -> Place:
 def _is_away(properties: Any) -> bool:
     spacing, indent, frame = (properties.find(f"{W}{name}") for name in ("spacing", "ind", "framePr"))
     is_exact = spacing is not None and spacing.get(f"{W}lineRule") == "exact"
-    if is_exact and 0 < _number(spacing, "line") < _LEAST_TWIPS:
+    if is_exact and 0 < _number(spacing, "line") < _MIN_TWIPS:
         return True
     moved = [_number(indent, "left") or _number(indent, "start")] if indent is not None else []
     moved += [_number(frame, "x"), _number(frame, "y")] if frame is not None else []
@@ -112,7 +112,7 @@ def _why_shape(shape: Any) -> HiddenReason | None:
     if properties is not None and properties.get("hidden") in ("1", "true"):
         return HiddenReason.NOT_DISPLAYED
     sizes = [whole(extent.get(name)) for name in ("cx", "cy")] if extent is not None else []
-    if any(size < _LEAST_EMU for size in sizes):
+    if any(size < _MIN_EMU for size in sizes):
         return HiddenReason.TOO_SMALL
     for name, size in zip(("positionH", "positionV"), sizes, strict=False):
         offset = whole(shape.findtext(f"{_DRAWN}{name}/{_DRAWN}posOffset"))

@@ -10,7 +10,7 @@ from knowledge.parsers.ooxml_names import VAL, W, is_on, value_of, whole
 
 _PLACE = re.compile(r"%([1-9])")
 DEEPEST = 8
-_LONGEST_TEXT = 100  # characters in front of a paragraph
+_MAX_TEXT = 100  # characters in front of a paragraph
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class _Level:
     def __init__(self, tree: Any) -> None:
         custom = next((each.get(f"{W}format") for each in tree.iter(f"{W}numFmt") if each.get(VAL) == "custom"), None)
         self.form = custom or value_of(tree, "numFmt") or "decimal"
-        self.text = (value_of(tree, "lvlText") or "")[:_LONGEST_TEXT]
+        self.text = (value_of(tree, "lvlText") or "")[:_MAX_TEXT]
         self.start = whole(value_of(tree, "start"))  # none is 0, as the standard has it
         self.style = value_of(tree, "pStyle")
         self.is_legal = is_on(tree.find(f"{W}isLgl"))

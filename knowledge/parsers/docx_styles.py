@@ -17,8 +17,8 @@ _NEW = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _THEME = {"background1": "FFFFFF", "light1": "FFFFFF", "text1": "000000", "dark1": "000000"}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(pt|pc|pi|in|cm|mm)?")
 _HALF_POINTS_OF = {"": 1.0, "pt": 2.0, "pc": 24.0, "pi": 24.0, "in": 144.0, "cm": 56.7, "mm": 5.67}
-_MOST_CLEAR = 95_000  # thousandths of a per cent that one sees through
-_LONGEST_CHAIN = 50  # styles based on one another
+_MAX_CLEAR = 95_000  # thousandths of a per cent that one sees through
+_MAX_CHAIN = 50  # styles based on one another
 UNKNOWN = "unknown"  # a colour that we do not work out
 
 
@@ -78,7 +78,7 @@ class Styles:
 
     def _chain(self, following: str | None) -> list[Any]:
         found: list[Any] = []
-        while following in self._styles and self._styles[following] not in found and len(found) < _LONGEST_CHAIN:
+        while following in self._styles and self._styles[following] not in found and len(found) < _MAX_CHAIN:
             found.append(self._styles[following])
             following = value_of(found[-1], "basedOn")
         return found
@@ -211,7 +211,7 @@ def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
     clear = [whole(each.get(f"{_NEW}val")) for each in fill.iter(f"{_NEW}alpha")]
     said = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
     colour = said.get(f"{_NEW}val") if said is not None and len(said) == 0 else UNKNOWN
-    return colour, bool(clear) and min(clear) >= _MOST_CLEAR
+    return colour, bool(clear) and min(clear) >= _MAX_CLEAR
 
 
 def fill_of(shading: Any) -> str | None:

@@ -16,10 +16,10 @@ from knowledge.parsers.list_numbers import written_number
 from knowledge.parsers.ooxml_drawings import related_tree, tree_of
 from knowledge.parsers.ooxml_names import RELATION, W, is_on, value_of, whole
 from knowledge.parsers.raised import raised
-from knowledge.parsers.tables import EMPTY, MOST_SPAN_COLUMNS, Cell, table_blocks
+from knowledge.parsers.tables import EMPTY, MAX_SPAN_COLUMNS, Cell, table_blocks
 
 _FLOW = {f"{W}p", f"{W}tbl", f"{W}altChunk"}
-_LONGEST_HEADING = 300  # characters: a longer paragraph in the style of a heading is a clause
+_MAX_HEADING = 300  # characters: a longer paragraph in the style of a heading is a clause
 _BESIDE_A_PAGE_NUMBER = 12  # characters, as in "Page 3 of 12"
 _HEADERS, _FOOTERS = "headerReference", "footerReference"
 
@@ -100,7 +100,7 @@ class Walk:
         level = self.styles.level(properties)
         text = Text(paragraph, self, part, place)
         seen = text.seen
-        if level and len(seen) <= _LONGEST_HEADING:
+        if level and len(seen) <= _MAX_HEADING:
             number = f"{numbered.number} " if numbered and numbered.number and seen.strip() else ""
             found = block("heading", " ".join((number + seen).split()), level=level)
         elif numbered:
@@ -274,7 +274,7 @@ def _continues(properties: Any, name: str) -> bool:
 
 
 def _span(properties: Any, name: str, usual: int) -> int:
-    return min(max(whole(value_of(properties, name)), usual), MOST_SPAN_COLUMNS)
+    return min(max(whole(value_of(properties, name)), usual), MAX_SPAN_COLUMNS)
 
 
 def _related(part: Any, kind: str) -> Any:

@@ -29,8 +29,8 @@ _ATTRIBUTES = frozenset(
 )
 _SIDES = ("top", "right", "bottom", "left")
 _FAR_PX = (-500.0, 5000.0)  # unreachable by scrolling
-_LEAST_PX = 1.0  # of a box that clips its content
-_LEAST_OPACITY = _LEAST_SCALE = 0.05
+_MIN_PX = 1.0  # of a box that clips its content
+_MIN_OPACITY = _MIN_SCALE = 0.05
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 
 
@@ -52,17 +52,17 @@ class Look:
     def why_unseen(self) -> HiddenReason | None:
         if self.reason:
             return self.reason
-        if not self.is_drawn or self.opacity < _LEAST_OPACITY:
+        if not self.is_drawn or self.opacity < _MIN_OPACITY:
             return HiddenReason.INVISIBLE
         if self.size_px < SMALLEST_POINTS * PX_PER_POINT:
             return HiddenReason.TOO_SMALL
         if self._is_seen(self.colour, self.alpha) or (self.shadow and self._is_seen(self.shadow, 1.0)):
             return None
-        return HiddenReason.INVISIBLE if self.alpha < _LEAST_OPACITY else HiddenReason.COLOUR
+        return HiddenReason.INVISIBLE if self.alpha < _MIN_OPACITY else HiddenReason.COLOUR
 
     def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
         """Tell whether a colour stands out from its background; an unknown one does."""
-        if alpha < _LEAST_OPACITY:
+        if alpha < _MIN_OPACITY:
             return False
         if colour is None or self.background is None:
             return True
@@ -106,7 +106,7 @@ def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
     said = style.get("-webkit-text-fill-color") or style.get("color")
     if said and said not in ("inherit", "currentcolor", "unset"):
         colour, alpha = shade(said) or (None, 1.0)
-    if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _LEAST_OPACITY:
+    if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _MIN_OPACITY:
         return None, 1.0  # letters show its background (clip)
     return colour, alpha
 
@@ -153,7 +153,7 @@ def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
-    if (opacity := number(style.get("opacity"))) is not None and opacity < _LEAST_OPACITY:
+    if (opacity := number(style.get("opacity"))) is not None and opacity < _MIN_OPACITY:
         return HiddenReason.INVISIBLE
     can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
     if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
@@ -175,14 +175,14 @@ def _is_moved_away(style: Mapping[str, str]) -> bool:
 def _is_shrunk(style: Mapping[str, str]) -> bool:
     factors = [part for found in _SCALED.findall(style.get("transform", "")) for part in found.split(",")]
     factors += [*style.get("scale", "").split(), style.get("zoom", "")]
-    return any((factor := number(part)) is not None and abs(factor) < _LEAST_SCALE for part in factors)
+    return any((factor := number(part)) is not None and abs(factor) < _MIN_SCALE for part in factors)
 
 
 def _has_no_room(style: Mapping[str, str]) -> bool:
     words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
     sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
     return not {"hidden", "clip", "auto", "scroll"}.isdisjoint(words) and any(
-        each is not None and each <= _LEAST_PX for each in sides
+        each is not None and each <= _MIN_PX for each in sides
     )
 
 
@@ -191,7 +191,7 @@ def _is_cut_away(style: Mapping[str, str]) -> bool:
         sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
         if len(sides) == 4:  # "auto" clips nothing
             top, right, bottom, left = sides
-            return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
+            return right - left <= _MIN_PX or bottom - top <= _MIN_PX
     for found in _INSET.findall(style.get("clip-path", "")):
         shares = [number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
         above, beside = shares[0], shares[min(1, len(shares) - 1)]
@@ -218,4 +218,4 @@ def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None
     found = shade(said) or next(filter(None, map(shade, split(said, " "))), None)
     if found is None:
         return None
-    return found[0] if found[1] >= _LEAST_OPACITY else above
+    return found[0] if found[1] >= _MIN_OPACITY else above

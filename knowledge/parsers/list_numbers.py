@@ -10,14 +10,14 @@ _CHINESE, _LEGAL, _LEGAL_OLD = (
     ("零壹貳參肆伍陸柒捌玖", "拾佰仟"),
 )
 _STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
-_MOST_LETTERS = 30
+_MAX_LETTERS = 30
 
 
 def _letters(number: int) -> str:
     """Return a number as letters: a … z, aa, bb: after the last letter each is repeated."""
     if number < 1:
         return str(number)
-    return chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, _MOST_LETTERS)
+    return chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, _MAX_LETTERS)
 
 
 def _roman(number: int) -> str:
@@ -93,7 +93,7 @@ _SAME = {
 def written_number(number: int, form: str) -> str:
     """Write a number in a format by Word's name for it (`w:numFmt`); in digits for an unknown name."""
     if form.startswith("0"):  # of one's own: "001, 002, 003, ..."
-        return str(number).zfill(min(len(form.split(",", maxsplit=1)[0].strip()), _MOST_LETTERS))
+        return str(number).zfill(min(len(form.split(",", maxsplit=1)[0].strip()), _MAX_LETTERS))
     return _FORMATS.get(_SAME.get(form, form), str)(number)
 
 

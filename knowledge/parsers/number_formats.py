@@ -20,9 +20,9 @@ BUILT_IN = {
     "40": "#,##0.00;(#,##0.00)", "48": "##0.0E+0", "49": "@",
 }  # fmt: skip
 PRECISION = 15  # digits that a spreadsheet keeps of a number
-_LONGEST_WHOLE = 10**21  # larger whole numbers use a power of ten
-_MOST_PLACES = 30  # Excel's most decimals
-_LONGEST_CODE = 255  # characters; Excel's
+_MAX_WHOLE = 10**21  # larger whole numbers use a power of ten
+_MAX_PLACES = 30  # Excel's most decimals
+_MAX_CODE = 255  # characters; Excel's
 _EXACT = Context(prec=700)  # digits: the largest number and the most decimals
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|[_*].|\[([^\]]*)\]|(General)|(E[+-])|(.)', re.IGNORECASE | re.DOTALL)
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)")
@@ -37,7 +37,7 @@ Token = tuple[str, str]
 
 def plain(value: float) -> str:
     """Return a number without a format: whole ones with all digits, others with those that a spreadsheet keeps."""
-    if float(value).is_integer() and abs(value) < _LONGEST_WHOLE:
+    if float(value).is_integer() and abs(value) < _MAX_WHOLE:
         return str(int(value))
     return f"{value:.{PRECISION}g}"
 
@@ -45,7 +45,7 @@ def plain(value: float) -> str:
 def formatted(value: float, code: str) -> str | None:
     """Return a number as people see it in its cell; None where the format shows nothing, is of dates, or is not supported."""
     number = Decimal(f"{value:.{PRECISION}g}")
-    if len(code) > _LONGEST_CODE or not number.is_finite():
+    if len(code) > _MAX_CODE or not number.is_finite():
         return None
     parts = sections(code)[:3]
     chosen = _section(number, parts)
@@ -143,7 +143,7 @@ def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
     dot = kinds.index(".") if "." in kinds else len(tokens)
     whole = [at for at in range(dot) if kinds[at] == "digit"]
     parted = [at for at in range(dot + 1, len(tokens)) if kinds[at] == "digit"]
-    if len(parted) > _MOST_PLACES:
+    if len(parted) > _MAX_PLACES:
         return None
     scale = sum(len(list(takewhile(lambda kind: kind == ",", kinds[at + 1 :]))) for at in (*whole[-1:], *parted[-1:]))
     is_grouped = "," in kinds[whole[0] : whole[-1]] if whole else False

@@ -19,9 +19,9 @@ from knowledge.parsers.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.recognised import RecognisedLine, RecognisedPage
 
 DPI = 150  # of a page when it is read: 0.2 to 0.4 % of characters wrong, four seconds; 200 read no better
-LONGEST_SIDE = 4000  # pixels; larger pictures are scaled down
-LEAST_SIDE = 24  # pixels: an icon, a line
-LEAST_SCORE = 0.7  # of a line, 0 to 1: below it the model guesses
+MAX_SIDE = 4000  # pixels; larger pictures are scaled down
+MIN_SIDE = 24  # pixels: an icon, a line
+MIN_SCORE = 0.7  # of a line, 0 to 1: below it the model guesses
 SURE_SCORE, SURE_SHARE = (
     0.85,
     0.6,
@@ -34,7 +34,7 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
     One that lies on its side or on its head reads as nonsense: then it is turned, and what the model is surest of counts.
     """
     image, width, height = _image_of(path, picture, limits)
-    if min(image.size) < LEAST_SIDE:
+    if min(image.size) < MIN_SIDE:
         return RecognisedPage(width, height)
     best, lines, turned = 0.0, tuple[RecognisedLine, ...](), 0
     for turns in (0, 2, 1, 3):
@@ -42,7 +42,7 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
         found = _read(seen)
         sure, length = _sureness(found, seen), sum(len(line.text) for line, _ in found)
         if sure > best:
-            best, turned, lines = sure, turns, tuple(line for line, score in found if score >= LEAST_SCORE)
+            best, turned, lines = sure, turns, tuple(line for line, score in found if score >= MIN_SCORE)
         if sure >= SURE_SHARE * length:  # also for a picture without text: no turn reads better
             break
     size = (height, width) if turned % 2 else (width, height)
@@ -81,14 +81,14 @@ def _image_of(path: Path, picture: Picture, limits: ParseLimits) -> tuple[Image.
         with pdfium.PdfDocument(path) as document:
             page = document[(picture.page or 1) - 1]
             width, height = page.get_size()
-            image = page.render(scale=min(DPI / 72, LONGEST_SIDE / max(width, height))).to_pil().convert("RGB")
+            image = page.render(scale=min(DPI / 72, MAX_SIDE / max(width, height))).to_pil().convert("RGB")
             return image, width, height
     if picture.name:
         image = inner_picture(path, picture.name, limits)
     else:
         image = upright(path, limits, frame=(picture.page or 1) - 1)
     width, height = image.size
-    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
     return image, width, height
 
 

@@ -10,7 +10,7 @@ from knowledge.parsers.tables import JOINED, Cell, table_blocks
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _AXES = ("catAx", "dateAx", "serAx", "valAx")
-_MOST_POINTS = 20_000  # of one series: more than a chart can show
+_MAX_POINTS = 20_000  # of one series: more than a chart can show
 _Column = tuple[str, dict[int, Cell]]
 
 
@@ -82,7 +82,7 @@ def _points(series: Any, *names: str) -> dict[int, Cell]:
 
 def _level(kept: Any, code: str) -> Iterator[tuple[int, Cell]]:
     is_number = "num" in kept.tag.rpartition("}")[2]
-    for _, point in zip(range(_MOST_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
+    for _, point in zip(range(_MAX_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
         said = (point.findtext(f"{_C}v") or "").strip()
         if said:
             yield whole(point.get("idx")), _number(said, point.get("formatCode") or code) if is_number else Cell(said)

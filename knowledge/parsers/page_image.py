@@ -15,7 +15,7 @@ from knowledge.parsers.base import Rejected
 from knowledge.parsers.limits import ParseLimits
 
 SCALE = 2.0  # pixels a point: sharp on a laptop, about 200 KB a page
-LONGEST_SIDE = 2400  # pixels; a poster must not cost a gigabyte
+MAX_SIDE = 2400  # pixels; a poster must not cost a gigabyte
 
 
 def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
@@ -27,7 +27,7 @@ def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
 def inner_png(path: Path, name: str, limits: ParseLimits) -> bytes:
     """Return a picture inside an Office file as PNG. name: of the part that holds it. Raises the libraries' errors for a damaged one."""
     image = inner_picture(path, name, limits)
-    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
     return _png(image)
 
 
@@ -62,7 +62,7 @@ def _pdf_page(path: Path, number: int) -> Image.Image | None:
         if not 1 <= number <= len(document):
             return None
         page = document[number - 1]
-        image: Image.Image = page.render(scale=min(SCALE, LONGEST_SIDE / max(page.get_size()))).to_pil()
+        image: Image.Image = page.render(scale=min(SCALE, MAX_SIDE / max(page.get_size()))).to_pil()
         return image
 
 
@@ -71,5 +71,5 @@ def _frame(path: Path, number: int, limits: ParseLimits) -> Image.Image | None:
         image = upright(path, limits, frame=number - 1)
     except EOFError:  # Pillow's word for a frame that is not there
         return None
-    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
     return image

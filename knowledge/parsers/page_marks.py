@@ -14,7 +14,7 @@ from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.page_image import is_pdf
 from knowledge.parsers.pdf_characters import Placement, characters
 
-LEAST = 0.5  # share of the quotation that has to be found
+MIN = 0.5  # share of the quotation that has to be found
 SLACK = 0.006  # share of the page around the boxes of a block in which its letters stand
 SHORTEST = 4  # letters in a row that count as found: shorter runs are everywhere
 
@@ -68,7 +68,7 @@ def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
         return list(letters[start : start + len(wanted)])
     runs = SequenceMatcher(None, text, wanted, autojunk=False).get_matching_blocks()
     found = [letters[run.a + step] for run in runs if run.size >= SHORTEST for step in range(run.size)]
-    return found if wanted and len(found) >= LEAST * len(wanted) else []
+    return found if wanted and len(found) >= MIN * len(wanted) else []
 
 
 def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:

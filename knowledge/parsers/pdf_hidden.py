@@ -19,9 +19,9 @@ from pypdfium2 import PdfMatrix
 from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
 
-_LONGEST_SIDE = 1000  # pixels
-_MOST_RENDERED = 30  # objects of a page; those beyond are taken for what PDFium calls them
-_MOST_OBJECTS = 5_000  # of a page whose objects are drawn alone: each is switched off and on again
+_MAX_SIDE = 1000  # pixels
+_MAX_RENDERED = 30  # objects of a page; those beyond are taken for what PDFium calls them
+_MAX_OBJECTS = 5_000  # of a page whose objects are drawn alone: each is switched off and on again
 _KEPT = 4  # drawings; the letters of a line and what is behind them come one after the other
 
 Box = tuple[float, float, float, float]
@@ -33,7 +33,7 @@ class Rendered:
 
     def __init__(self, page: pdfium.PdfPage, leaves: list[Any]) -> None:
         self._page, self._leaves = page, leaves
-        self._scale = min(1.0, _LONGEST_SIDE / max(1.0, *page.get_size()))
+        self._scale = min(1.0, _MAX_SIDE / max(1.0, *page.get_size()))
         self._drawings: OrderedDict[int, pdfium.PdfBitmap] = OrderedDict()
         self._count = 0
 
@@ -61,7 +61,7 @@ class Rendered:
     def _alone(self, drawing: Any) -> pdfium.PdfBitmap | None:
         address = address_of(drawing)
         if address not in self._drawings:
-            if self._count >= _MOST_RENDERED or len(self._leaves) > _MOST_OBJECTS:
+            if self._count >= _MAX_RENDERED or len(self._leaves) > _MAX_OBJECTS:
                 return None
             self._count += 1
             self._drawings[address] = self._draw(address)
@@ -85,16 +85,16 @@ def address_of(thing: Any) -> int:
     return ctypes.cast(thing, ctypes.c_void_p).value or 0
 
 
-_MOST_DEPTH = 5  # of forms inside forms
-_LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
-_LEAST_ALPHA = 0.05
+_MAX_DEPTH = 5  # of forms inside forms
+_MIN_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
+_MIN_ALPHA = 0.05
 _RECTANGLE_SEGMENTS = range(4, 7)
 _INVISIBLE, _CLIPS, _STROKED, _FILLED_AND_STROKED = 3, 7, {1, 5}, {2, 6}
 _OPAQUE = 0.9  # below it, any colour may show through
 _ROUGHLY_POINTS = 0.5
 _THICK_POINTS = 3.0  # of a line that can be a background
-_LEAST_SHARE = 0.05  # of a letter's width and height to each other
-_LEAST_LEFT = 0.2  # of a letter's box, where a path cuts it
+_MIN_SHARE = 0.05  # of a letter's width and height to each other
+_MIN_LEFT = 0.2  # of a letter's box, where a path cuts it
 
 Bounds = tuple[float, float, float, float]
 _NOWHERE: Bounds = (1.0, 1.0, 0.0, 0.0)
@@ -145,7 +145,7 @@ class Visibility:
         self._collect(page, PdfMatrix())
         self._width, self._height = page.get_size()
         covered = sum((r - l) * (t - b) for l, b, r, t in (area.bounds for area in self._areas if area.is_picture))  # noqa: E741
-        self.is_scan = covered >= _LEAST_SCAN * self._width * self._height
+        self.is_scan = covered >= _MIN_SCAN * self._width * self._height
         self._last: tuple[int, _Text | None] = (-1, None)
 
     def why_unseen(self, textpage: pdfium.PdfTextPage, index: int, raw: Any, shown: Bounds) -> HiddenReason | None:
@@ -164,7 +164,7 @@ class Visibility:
         text = self._last[1]
         if text is None or text.reason:
             return text.reason if text else None
-        if text.drawn.window and _share((raw.left, raw.bottom, raw.right, raw.top), text.drawn.window) < _LEAST_LEFT:
+        if text.drawn.window and _share((raw.left, raw.bottom, raw.right, raw.top), text.drawn.window) < _MIN_LEFT:
             return HiddenReason.OUTSIDE
         is_hidden = bool(text.colours) and all(
             self._blends(colour, alpha, text, place, shown) for colour, alpha in text.colours
@@ -187,7 +187,7 @@ class Visibility:
         if mode in _STROKED | _FILLED_AND_STROKED:
             colours.append(_colour(pdfium_c.FPDFPageObj_GetStrokeColor, text))
         seen = tuple((colour, alpha * drawn.opacity) for colour, alpha in colours)
-        if all(alpha < _LEAST_ALPHA for _, alpha in seen):
+        if all(alpha < _MIN_ALPHA for _, alpha in seen):
             return _Text(HiddenReason.INVISIBLE, drawn, text)
         may_blend = all(self._may_blend(colour, alpha) for colour, alpha in seen)
         return _Text(None, drawn, text, seen if may_blend else ())
@@ -218,7 +218,7 @@ class Visibility:
             if is_form:
                 opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, each)[1]
             drawn = self._objects[address_of(each)] = _Drawn(len(self._objects), window, opacity)
-            if is_form and depth < _MOST_DEPTH:
+            if is_form and depth < _MAX_DEPTH:
                 self._collect(each, _matrix(each).multiply(matrix), depth=depth + 1, around=drawn)
                 continue
             if not is_form:
@@ -241,7 +241,7 @@ def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
             return None
         read = pdfium_c.FPDFPageObj_GetStrokeColor if is_line else pdfium_c.FPDFPageObj_GetFillColor
         said, alpha = _colour(read, drawing)
-        if alpha < _LEAST_ALPHA:
+        if alpha < _MIN_ALPHA:
             return None
         is_opaque = drawn.opacity >= _OPAQUE and alpha >= _OPAQUE and not pdfium_c.FPDFPageObj_HasTransparency(drawing)
         colour = said if is_opaque and (is_line or _is_rectangle(drawing)) else None
@@ -327,7 +327,7 @@ def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
     wide, high = (matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5
-    return bool(0 < min(wide, high) < _LEAST_SHARE * max(wide, high))
+    return bool(0 < min(wide, high) < _MIN_SHARE * max(wide, high))
 
 
 def _is_rectangle(path: Any) -> bool:

@@ -14,8 +14,8 @@ P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
 _HEX = re.compile(r"[0-9A-Fa-f]{6}")
 _WHITE_NAMES = ("bg1", "lt1")
-_LEAST_ALPHA = 5_000  # thousandths of a per cent
-_MOST_DEPTH = 8  # of groups in groups
+_MIN_ALPHA = 5_000  # thousandths of a per cent
+_MAX_DEPTH = 8  # of groups in groups
 _USUAL_POINTS = 18.0
 Area = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -105,7 +105,7 @@ def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
             continue
         yield shape, (shape.left, shape.top, shape.left + shape.width, shape.top + shape.height)
         inner = getattr(shape, "shapes", None)
-        if inner is not None and depth < _MOST_DEPTH:
+        if inner is not None and depth < _MAX_DEPTH:
             to_slide = _scale(shape)
             for each, (left, top, right, bottom) in _placed(inner, depth + 1):
                 yield each, (*to_slide(left, top), *to_slide(right, bottom))
@@ -136,7 +136,7 @@ def _drawn(run: Any) -> HiddenReason | None:
         return HiddenReason.INVISIBLE
     fill = _said(run, "solidFill")
     alphas = [each.get("val", "") for each in fill.iter(f"{A}alpha")] if fill is not None else []
-    return HiddenReason.INVISIBLE if any(whole(each) < _LEAST_ALPHA for each in alphas) else None
+    return HiddenReason.INVISIBLE if any(whole(each) < _MIN_ALPHA for each in alphas) else None
 
 
 def _body(run: Any) -> Any:

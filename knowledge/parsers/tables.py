@@ -19,15 +19,15 @@ from knowledge.text.pipe_table import pipe_table
 
 JOINED = " › "
 """Between the names of a column in several header rows."""
-MOST_HEADER_ROWS = 3  # where types decide
-MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
-_MOST_LOOKED_AT = 500  # rows judged by types
-_LONGEST_NAME = 80  # characters
-_LONGEST_CAPTION = 200
+MAX_HEADER_ROWS = 3  # where types decide
+MAX_SPAN_COLUMNS, MAX_SPAN_ROWS = 200, 1_000
+_MAX_LOOKED_AT = 500  # rows judged by types
+_MAX_NAME = 80  # characters
+_MAX_CAPTION = 200
 _TELLS = 0.8  # share of a column's cells of one type, to judge by it
 _FEWEST_REPEATED = 4  # cells of a column needed to judge by repetition
-_MOST_BOX_LINES = 3  # rows of one column that count as lines of text
-_LONGEST_TYPED = 60  # characters
+_MAX_BOX_LINES = 3  # rows of one column that count as lines of text
+_MAX_TYPED = 60  # characters
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _TYPES = {
     "blank": re.compile(r"|[-–—./*?]{1,3}|n/?a\.?|#N/A|k\. ?A\.|无|null|none", re.IGNORECASE),
@@ -84,9 +84,9 @@ class Grid:
         row: Row = []
         for cell, columns, rows in cells:
             self._fill(row)
-            for _ in range(min(max(columns, 1), MOST_SPAN_COLUMNS)):
+            for _ in range(min(max(columns, 1), MAX_SPAN_COLUMNS)):
                 if rows > 1:
-                    self._hanging[len(row)] = (min(rows, MOST_SPAN_ROWS) - 1, cell)
+                    self._hanging[len(row)] = (min(rows, MAX_SPAN_ROWS) - 1, cell)
                 row.append(cell)
         self._fill(row)
         self.rows.append(row)
@@ -113,7 +113,7 @@ def table_blocks(
     grid = _trimmed(rows)
     titles = _title_rows(grid, header_rows)
     captions = [found for row in grid[:titles] for found in block("caption", _one(row), **fields)]
-    captions = [_as_paragraph(each) if len(each.text) > _LONGEST_CAPTION else each for each in captions]
+    captions = [_as_paragraph(each) if len(each.text) > _MAX_CAPTION else each for each in captions]
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):
@@ -122,7 +122,7 @@ def table_blocks(
     grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
     are_lines = not head and all(len({cell for cell in row if cell.said}) == 1 for row in grid)
-    if are_lines and (len(grid) <= _MOST_BOX_LINES or len(grid[0]) > 1):
+    if are_lines and (len(grid) <= _MAX_BOX_LINES or len(grid[0]) > 1):
         lines = [found for row in grid for found in block("paragraph", _one(row), **fields)]
         return [*map(_as_paragraph, captions), *lines, *notes]
     names = _names(grid[:head])
@@ -204,9 +204,9 @@ def _header_rows(grid: list[Row]) -> int:
 def _told_by_types(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
-    for head in range(min(MOST_HEADER_ROWS, len(grid) - 1), 0, -1):
+    for head in range(min(MAX_HEADER_ROWS, len(grid) - 1), 0, -1):
         upper, last = grid[: head - 1], grid[head - 1]
-        body = [row for row in grid[head : head + _MOST_LOOKED_AT] if not _is_spanned(row)]
+        body = [row for row in grid[head : head + _MAX_LOOKED_AT] if not _is_spanned(row)]
         reaches_down = any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True))
         may_name_columns = not _is_spanned(last) and not reaches_down and _names_columns(last, _names(grid[:head]))
         if all(map(_spreads, upper)) and may_name_columns and _types_change(last, body):
@@ -229,7 +229,7 @@ def _names_columns(row: Row, names: Sequence[str]) -> bool:
 
 def may_name(text: str) -> bool:
     """Tell whether a text may name a column: words, a period (2024, Q1), a short mark (CO2), but no amount or day."""
-    return len(text) <= _LONGEST_NAME and (
+    return len(text) <= _MAX_NAME and (
         type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
     )
 
@@ -267,7 +267,7 @@ def _is_uniform(cells: Sequence[str]) -> bool:
 def type_of(text: str) -> str:
     """Return the type of a text (amount, day, code, …): one of _TYPES, or "text"."""
     for kind, form in _TYPES.items():
-        if len(text) <= _LONGEST_TYPED and form.fullmatch(text):
+        if len(text) <= _MAX_TYPED and form.fullmatch(text):
             return kind
     return "text"
 

@@ -15,10 +15,10 @@ from zipfile import ZipFile
 from knowledge.parsers.base import ParseFailed
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.raised import lowered, raised
-from knowledge.parsers.xlsx_styles import LEAST_POINTS, Style, is_on, number_in, styles_in
+from knowledge.parsers.xlsx_styles import MIN_POINTS, Style, is_on, number_in, styles_in
 
 _PIECE_BYTES = 1024 * 1024
-_MOST_COLUMNS = 16_384
+_MAX_COLUMNS = 16_384
 _TEXTS = "xl/sharedStrings.xml"
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -201,7 +201,7 @@ class _Sheet:
     def _of_sheet(self, name: str, said: dict[str, str]) -> None:
         if name == "col" and _is_hidden(said, "width"):
             first, last = int(said.get("min", 1)), int(said.get("max", 1))
-            self._found.columns.update(range(first - 1, min(last, _MOST_COLUMNS)))
+            self._found.columns.update(range(first - 1, min(last, _MAX_COLUMNS)))
         elif name == "conditionalFormatting":
             self._coloured.append(said.get("sqref", ""))
         elif name == "pane" and said.get("state", "").startswith("frozen"):
@@ -249,7 +249,7 @@ class _Sheet:
 
 
 def _is_hidden(said: dict[str, str], size: str) -> bool:
-    least = LEAST_POINTS if size == "ht" else 0.01
+    least = MIN_POINTS if size == "ht" else 0.01
     return said.get("hidden") in ("1", "true") or (size in said and number_in(said[size]) < least)
 
 

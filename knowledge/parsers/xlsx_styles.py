@@ -13,7 +13,7 @@ from knowledge.parsers.time_formats import BUILT_IN as OF_TIMES
 
 _SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
 _WHITE_FORMAT = re.compile(r"\[white\]", re.IGNORECASE)
-LEAST_POINTS = 1.5  # of a row's height or a font
+MIN_POINTS = 1.5  # of a row's height or a font
 _INDEXED: dict[int, Colour] = {0: (0, 0, 0), 1: WHITE, 8: (0, 0, 0), 9: WHITE, 64: (0, 0, 0), 65: WHITE}
 _THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a theme: window and text
 
@@ -63,7 +63,7 @@ def _style(code: str, font: Any, fill: Any) -> Style:
     if font is not None:
         is_bold, is_struck = is_on(font.find("{*}b")), is_on(font.find("{*}strike"))
         said = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
-        if 0 < _points(font) < LEAST_POINTS:
+        if 0 < _points(font) < MIN_POINTS:
             reason = HiddenReason.TOO_SMALL
         elif said and colour and blends_in(said, colour):
             reason = HiddenReason.COLOUR

@@ -15,7 +15,7 @@ from copilot_site.lib.strict_serializers import Input
 from knowledge.models import DocumentField, FieldKind, KnowledgeBase
 from knowledge.rest.documents import READ, shown_document
 from knowledge.rest.serializers import DocumentSerializer
-from knowledge.services.fields import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
+from knowledge.services.fields import MAX_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
 
 
 class FieldInput(Input):
@@ -27,7 +27,7 @@ class FieldInput(Input):
 class FieldsInput(Input):
     """All of them, in order. A field that is not there any more is forgotten with its values."""
 
-    fields = serializers.ListField(child=FieldInput(), max_length=MOST_FIELDS)  # type: ignore[assignment]  # fields leave the class
+    fields = serializers.ListField(child=FieldInput(), max_length=MAX_FIELDS)  # type: ignore[assignment]  # fields leave the class
 
 
 class ValuesInput(Input):

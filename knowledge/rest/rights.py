@@ -21,12 +21,12 @@ from copilot_site.lib.spreadsheets import CsvDownload
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
 from knowledge.governance.changes import Membership, What, end_of
-from knowledge.governance.effective_rights import MOST_TITLES, titles
+from knowledge.governance.effective_rights import MAX_TITLES, titles
 from knowledge.governance.parameters import MODELS, reviewed_place, user_named
 from knowledge.governance.review import Cell, Matrix, MatrixRow, explain_rights, export_access, reviewed_matrix
 from knowledge.services.access_requests import REASON_LENGTH, named_folders, request_access, requests_of
 
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]
 
 
@@ -55,7 +55,7 @@ class OneChange(Input):
 
 class Changes(Input):
     changes = OneChange(  # type: ignore[call-arg]  # the length is the list's
-        many=True, allow_empty=False, max_length=MOST_CHANGES, help_text="Each made after the one before."
+        many=True, allow_empty=False, max_length=MAX_CHANGES, help_text="Each made after the one before."
     )
 
 
@@ -79,7 +79,7 @@ class SideSerializer(serializers.Serializer[Any]):
     documents = serializers.IntegerField(
         help_text="That somebody may be answered from after it and not before, or back."
     )
-    titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MOST_TITLES}.")
+    titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MAX_TITLES}.")
 
 
 class EffectsSerializer(serializers.Serializer[Any]):
@@ -180,7 +180,7 @@ def _shown(effects: Effects) -> dict[str, Any]:
 
 
 def _side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
-    return {"people": people, "documents": len(documents), "titles": titles(documents, most=MOST_TITLES)}
+    return {"people": people, "documents": len(documents), "titles": titles(documents, most=MAX_TITLES)}
 
 
 class NewRequest(Input):

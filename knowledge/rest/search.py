@@ -18,14 +18,14 @@ from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
-from knowledge.retrieval.conditions import MOST_CONDITIONS
+from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
 from knowledge.services.fields import conditions_of
 
 log = structlog.get_logger(__name__)
 
-TOP_K, MOST_TOP_K = 10, 50
-MOST_IDS = 100
+TOP_K, MAX_TOP_K = 10, 50
+MAX_IDS = 100
 
 
 class Unavailable(APIException):
@@ -38,7 +38,7 @@ def ids(help_text: str) -> serializers.ListField:
         child=serializers.UUIDField(),
         default=list,
         allow_null=True,
-        max_length=MOST_IDS,
+        max_length=MAX_IDS,
         help_text=f"{help_text} Empty: no limit.",
     )
 
@@ -63,7 +63,7 @@ class Within(Input):
         child=ConditionInput(),
         default=list,
         allow_null=True,
-        max_length=MOST_CONDITIONS,
+        max_length=MAX_CONDITIONS,
         help_text="Only documents whose fields say this; all conditions hold.",
     )
 
@@ -79,7 +79,7 @@ class SearchRequest(Within):
     language = serializers.ChoiceField(
         choices=LANGUAGES, default="", allow_blank=True, allow_null=True, help_text="Only documents in this language."
     )
-    top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K, allow_null=True)
+    top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MAX_TOP_K, allow_null=True)
 
 
 class ScoresSerializer(serializers.Serializer[Scores]):

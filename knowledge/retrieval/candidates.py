@@ -81,7 +81,7 @@ _WHERE = """i.live AND i.space_id = {space}{narrow}"""
 # The readable folders: `IS TRUE` prevents a join, and an array the planner's estimate of two rows.
 HELD = """(i.folder_id IN (SELECT * FROM seen)) IS TRUE"""
 LISTED = """i.folder_id = ANY(ARRAY(SELECT * FROM seen))"""
-MOST = 0.5  # of the corpus; below it the indexes of words and folders are intersected (ADR 0007)
+MAX = 0.5  # of the corpus; below it the indexes of words and folders are intersected (ADR 0007)
 
 EXACT = """
 WITH visible AS MATERIALIZED (
@@ -161,7 +161,7 @@ def find_candidates(
     """
     shape = INDEXED if use_indexes else EXACT
     parts = _parts(space_id, depth, finalists) | {
-        "held": HELD, "listed": LISTED, "worded_held": HELD if share > MOST else LISTED
+        "held": HELD, "listed": LISTED, "worded_held": HELD if share > MAX else LISTED
     }  # fmt: skip
     statement, values = _statement(shape, principal, question, scope, parts)
     if use_indexes:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 
 Value = str | int | float
-MOST_CONDITIONS = 20  # of one question or search
+MAX_CONDITIONS = 20  # of one question or search
 
 
 @dataclass(frozen=True)

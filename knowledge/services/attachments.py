@@ -33,8 +33,8 @@ from knowledge.services.uploads import IncomingFile, Upload, add_document, check
 logger = logging.getLogger(__name__)
 
 NAME = "Files in conversations 对话中的文件"  # of the base, for readers of both languages
-MOST_FILES = 20  # of one conversation
-MOST_LARGEST = 10  # of the largest size, for one person in all conversations
+MAX_FILES = 20  # of one conversation
+MAX_LARGEST = 10  # of the largest size, for one person in all conversations
 
 
 def are_taken() -> bool:
@@ -177,14 +177,14 @@ def _newest(documents: Iterable[Document]) -> Iterable[tuple[str, str]]:
 
 
 def _refuse_too_much(place: Folder, size_bytes: int) -> None:
-    if Document.unscoped.filter(folder=place).count() >= MOST_FILES:
+    if Document.unscoped.filter(folder=place).count() >= MAX_FILES:
         raise InvalidInput(
             _("A conversation takes at most %(most)s files. Begin a new one, or file them into a folder.")
-            % {"most": MOST_FILES}
+            % {"most": MAX_FILES}
         )
     mine = DocumentVersion.unscoped.filter(document__folder__owner_id=place.owner_id)
     used = mine.aggregate(sum=Sum("size_bytes"))["sum"] or 0
-    most = MOST_LARGEST * settings.UPLOAD_MAX_BYTES
+    most = MAX_LARGEST * settings.UPLOAD_MAX_BYTES
     if used + size_bytes > most:
         raise InvalidInput(
             _(

@@ -24,7 +24,7 @@ from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
 from knowledge.stated_fields import NAME_LENGTH, VALUE_LENGTH, fill_from_files, say, value_of
 
-MOST_FIELDS, MOST_CHOICES = 30, 100
+MAX_FIELDS, MAX_CHOICES = 30, 100
 
 
 @dataclass(frozen=True)
@@ -119,15 +119,15 @@ def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[Docum
 def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
     """Return the same error for a missing field and an invisible one."""
     said = _("There is no field “%(name)s” that you can see.") % {"name": name[:NAME_LENGTH]}
-    known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MOST_FIELDS]
+    known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MAX_FIELDS]
     names = ", ".join(known)
     return f"{said} {_('There are these: %(names)s.') % {'names': names}}" if names else said
 
 
 def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
     """Return the checked fields by name. Raises InvalidInput."""
-    if len(specs) > MOST_FIELDS:
-        raise InvalidInput(_("A knowledge base has at most %(most)s fields.") % {"most": MOST_FIELDS})
+    if len(specs) > MAX_FIELDS:
+        raise InvalidInput(_("A knowledge base has at most %(most)s fields.") % {"most": MAX_FIELDS})
     found: dict[str, FieldSpec] = {}
     for spec in specs:
         name = tidy_line(spec.name)
@@ -138,7 +138,7 @@ def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
         choices = tuple(dict.fromkeys(filter(None, map(tidy_line, spec.choices))))
         if spec.kind == FieldKind.CHOICE and not choices:
             raise InvalidInput(_("“%(name)s” is one of a list: name what can be chosen.") % {"name": name})
-        if len(choices) > MOST_CHOICES or any(len(each) > VALUE_LENGTH or "\0" in each for each in choices):
+        if len(choices) > MAX_CHOICES or any(len(each) > VALUE_LENGTH or "\0" in each for each in choices):
             raise InvalidInput(_("“%(name)s” has too much to choose from.") % {"name": name})
         found[name] = FieldSpec(name, spec.kind, choices if spec.kind == FieldKind.CHOICE else ())
     return found

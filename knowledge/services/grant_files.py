@@ -33,7 +33,7 @@ from knowledge.services.paths import names_in
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
 EFFECTS = ("allow", "break", "deny")  # in order of application: managers before breaks
-MOST_PROBLEMS = 20  # told at once
+MAX_PROBLEMS = 20  # told at once
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ def import_grants(by: Principal | None, file: Path) -> int:
         except InvalidInput as problem:
             problems.append(_("Line %(number)s: %(problem)s") % {"number": number, "problem": problem})
     if problems:
-        more = len(problems) - MOST_PROBLEMS
+        more = len(problems) - MAX_PROBLEMS
         tail = [_("And %(count)s more.") % {"count": more}] if more > 0 else []
-        raise InvalidInput("\n".join([*problems[:MOST_PROBLEMS], *tail]))
+        raise InvalidInput("\n".join([*problems[:MAX_PROBLEMS], *tail]))
     for line in sorted(lines, key=lambda line: EFFECTS.index(line.effect)):
         try:
             _apply(by, line)

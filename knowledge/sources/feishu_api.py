@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.sources.answers import Token, listed, paged, read_object, strange
 from knowledge.sources.base import Passing, Unreadable
-from knowledge.sources.http import LONGEST_WAIT_S, Client, SourceResponse
+from knowledge.sources.http import MAX_WAIT_S, Client, SourceResponse
 
 TRIES = 4  # of a call that comes too often
 TOO_OFTEN = 99991400
@@ -87,7 +87,7 @@ class Feishu:
 def _wait(answer: SourceResponse) -> None:
     """Wait as long as the answer says. Raises Passing if that is too long."""
     text = answer.headers.get("x-ogw-ratelimit-reset", "1")
-    seconds = int(text) if text.isdecimal() else LONGEST_WAIT_S + 1
-    if seconds > LONGEST_WAIT_S:
+    seconds = int(text) if text.isdecimal() else MAX_WAIT_S + 1
+    if seconds > MAX_WAIT_S:
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
     time.sleep(seconds)

@@ -15,15 +15,15 @@ from knowledge.sources.base import Unreadable
 from knowledge.sources.feishu_api import Feishu
 
 ROWS = 2_000  # of one answer
-MOST_CELLS = 1_000_000  # of a spreadsheet, empty ones included
+MAX_CELLS = 1_000_000  # of a spreadsheet, empty ones included
 
 
 def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
     """Return the body of an HTML document. Raises Refused, Passing, Unreadable."""
     path = f"spreadsheets/{quote(token, safe='')}"
     sheets = [each for each in listed(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets") if _is_seen(each)]
-    if sum(_size(each)[0] * _size(each)[1] for each in sheets) > MOST_CELLS:
-        raise Unreadable(_("“%(name)s” has more than %(most)d cells.") % {"name": title, "most": MOST_CELLS})
+    if sum(_size(each)[0] * _size(each)[1] for each in sheets) > MAX_CELLS:
+        raise Unreadable(_("“%(name)s” has more than %(most)d cells.") % {"name": title, "most": MAX_CELLS})
     parts = [f"<h1>{escape(title)}</h1>"]
     for sheet in sorted(sheets, key=lambda each: int(each.get("index") or 0)):
         parts.append(f"<h2>{escape(str(sheet.get('title') or ''))}</h2>")

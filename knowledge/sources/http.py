@@ -20,11 +20,11 @@ from copilot_site.lib.version import AGENT
 from knowledge.sources.base import Connector, ConnectorContext, Passing, Unreadable
 
 CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
-MOST_BYTES = 50_000_000  # of one answer, unpacked
-MOST_REDIRECTS = 5
+MAX_BYTES = 50_000_000  # of one answer, unpacked
+MAX_REDIRECTS = 5
 REDIRECTS = {301, 302, 303, 307, 308}
 PASSING = {408, 425, 429, 500, 502, 503, 504}
-LONGEST_WAIT_S = 60  # that a Retry-After is followed within a run
+MAX_WAIT_S = 60  # that a Retry-After is followed within a run
 PART = 65_536
 
 
@@ -90,7 +90,7 @@ class Client:
         self._session.close()
 
     def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> SourceResponse:
-        for _hop in range(MOST_REDIRECTS + 1):
+        for _hop in range(MAX_REDIRECTS + 1):
             answer = self._once(method, url, headers, body)
             target = _target(answer)
             if not target:
@@ -223,9 +223,9 @@ def _body(response: requests.Response, url: str) -> bytes:
     while part := response.raw.read1(PART, decode_content=True):
         parts.append(part)
         size += len(part)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise Unreadable(
-                _("%(url)s has more than %(most)s MB.") % {"url": shown(url), "most": MOST_BYTES // 1_000_000}
+                _("%(url)s has more than %(most)s MB.") % {"url": shown(url), "most": MAX_BYTES // 1_000_000}
             )
     return b"".join(parts)
 
@@ -244,5 +244,5 @@ def _judged(answer: SourceResponse) -> SourceResponse:
 def _wait(answer: SourceResponse) -> float | None:
     """Return the seconds that the server asks to wait; None for too many."""
     text = answer.headers.get("Retry-After", "1")
-    seconds = int(text) if text.isdigit() else LONGEST_WAIT_S + 1
-    return seconds if seconds <= LONGEST_WAIT_S else None
+    seconds = int(text) if text.isdigit() else MAX_WAIT_S + 1
+    return seconds if seconds <= MAX_WAIT_S else None

@@ -37,7 +37,7 @@ from knowledge.sources.sync import PROGRESS_S, Keeper, items_of
 
 log = structlog.get_logger(__name__)
 TITLES = 10  # that a try shows
-MOST_COUNTED = 2_000  # pages that a try counts; finding out more takes as long as a run
+MAX_COUNTED = 2_000  # pages that a try counts; finding out more takes as long as a run
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _previewed(connector: Connector) -> Preview:
         found += 1
         if len(titles) < TITLES:
             titles.append(each.title or each.path)
-        if found == MOST_COUNTED:
+        if found == MAX_COUNTED:
             return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
     return Preview(found, False, tuple(titles), tuple(problems[:TITLES]))
 
@@ -199,14 +199,14 @@ def _purpose(address: str) -> str:
     return f"copilot source of documents {address}"
 
 
-MOST = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem has them
+MAX = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem has them
 
 
 def taken_in(each: Item | Missed) -> Item | Missed:
     """Return an item with its path in NFC, as rules are read; one that cannot be stored is missed, without stopping the others."""
     if isinstance(each, Missed):
         return each
-    for name, most in MOST.items():
+    for name, most in MAX.items():
         text = getattr(each, name)
         if text != storable(text):
             return Missed(storable(each.id), _("Its name has characters that cannot be stored: rename it there."))

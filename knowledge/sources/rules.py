@@ -22,7 +22,7 @@ from copilot_site.lib.one_line import tidy_line
 from knowledge.sources.base import Access, Unreadable
 
 FILE = ".rights.yaml"
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 class _Rule(BaseModel):
@@ -51,7 +51,7 @@ def prefixes_of(folders: Sequence[str]) -> list[str]:
 
 def read_rules(data: bytes | None) -> list[Access]:
     """Parse rules. data: of the file; None without one. Raises Unreadable for anything ambiguous."""
-    if data is not None and len(data) > MOST_BYTES:
+    if data is not None and len(data) > MAX_BYTES:
         raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
     if data is None:
         raise Unreadable(_("There is no %(file)s at the top, so nothing is imported.") % {"file": FILE})

@@ -14,7 +14,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from knowledge.models import RunState, Source, SourceRun, Trigger, WebhookEvent
-from knowledge.models.sources import MOST_PROBLEMS
+from knowledge.models.sources import MAX_PROBLEMS
 from knowledge.webhooks.announcing import announce
 
 LEASE = timedelta(minutes=15)  # longer than any one step: an answer takes 2 minutes at most, a fetch of git some more
@@ -72,7 +72,7 @@ def require_held(run: SourceRun) -> None:
 def note(run: SourceRun, what: str, why: str) -> None:
     """Count a failure, and keep the first ones with their reasons."""
     run.failed += 1
-    if len(run.problems) < MOST_PROBLEMS:
+    if len(run.problems) < MAX_PROBLEMS:
         run.problems.append({"what": storable(what)[:300], "why": storable(why)[:500]})
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from knowledge.models import Every, Source
 
 SOON = timedelta(minutes=10)  # after a run that failed
-MOST_IN_A_ROW = 3  # of those; then it waits for its turn
+MAX_IN_A_ROW = 3  # of those; then it waits for its turn
 
 
 def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
@@ -22,7 +22,7 @@ def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime |
     if source.at is not None and source.every_minutes >= Every.DAY:
         regular = _at(regular - timedelta(days=1), source.at)
     soon = now + SOON * failures
-    return _outside(min(regular, soon) if 0 < failures <= MOST_IN_A_ROW else regular, source)
+    return _outside(min(regular, soon) if 0 < failures <= MAX_IN_A_ROW else regular, source)
 
 
 def is_quiet(source: Source, now: datetime) -> bool:

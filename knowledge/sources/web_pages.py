@@ -17,9 +17,9 @@ from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
 from knowledge.sources.base import Content, Unreadable
 
-MOST_BYTES = 5_000_000  # of HTML
-MOST_LINKS = 5_000  # of one page
-LEAST_TEXT = 25  # characters; a page with less, and with scripts, needs a browser
+MAX_BYTES = 5_000_000  # of HTML
+MAX_LINKS = 5_000  # of one page
+MIN_TEXT = 25  # characters; a page with less, and with scripts, needs a browser
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _HEADINGS = "//h1|//h2|//h3|//h4|//h5|//h6"
 
@@ -39,8 +39,8 @@ class Page:
 
 def read_page(body: bytes, url: str, content_type: str = "") -> Page:
     """Parse a page. Raises Unreadable for other content."""
-    if len(body) > MOST_BYTES:
-        raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MOST_BYTES // 1_000_000})
+    if len(body) > MAX_BYTES:
+        raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MAX_BYTES // 1_000_000})
     try:
         tree = html.document_fromstring(_text(body, content_type))
         base = urljoin(url, next(iter(tree.xpath("string(//base/@href)").split()), ""))
@@ -57,7 +57,7 @@ def read_page(body: bytes, url: str, content_type: str = "") -> Page:
         content,
         links,
         canonical=_absolute(base, canonical) if canonical else "",
-        is_for_browsers=has_scripts and len(re.sub(r"<[^>]+>|\s+", "", content.data.decode())) < LEAST_TEXT,
+        is_for_browsers=has_scripts and len(re.sub(r"<[^>]+>|\s+", "", content.data.decode())) < MIN_TEXT,
         may_keep="noindex" not in robots and "none" not in robots,
         may_follow="nofollow" not in robots and "none" not in robots,
     )
@@ -111,7 +111,7 @@ def _drop_unseen(tree: Any) -> None:
 
 
 def _links(tree: Any, base: str) -> Iterator[str]:
-    for href in tree.xpath("//a[not(contains(concat(' ', @rel, ' '), ' nofollow '))]/@href")[:MOST_LINKS]:
+    for href in tree.xpath("//a[not(contains(concat(' ', @rel, ' '), ' nofollow '))]/@href")[:MAX_LINKS]:
         url = _absolute(base, href)
         if url:
             yield url

@@ -8,13 +8,13 @@ from lxml import html
 
 from knowledge.sources.base import Missed, Unreadable
 
-LONGEST_NAME = 120  # characters of one part of a path
+MAX_NAME = 120  # characters of one part of a path
 HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
 
 
 def name_of(title: Any) -> str:
     """Return a page's title as one part of a path."""
-    return str(title).replace("/", "-").strip()[:LONGEST_NAME] or "_"
+    return str(title).replace("/", "-").strip()[:MAX_NAME] or "_"
 
 
 def sections_of_html(body: str) -> tuple[tuple[str, str], ...]:

@@ -111,7 +111,7 @@ def test_what_stands_elsewhere_or_later_shows_nothing(tmp_path: Path) -> None:
     assert any(UNSEEN["en"][:8] in each.block.text for each in document.apart)
 
 
-@pytest.mark.parametrize(("limit", "most"), [("_MOST_RENDERED", 0), ("_MOST_OBJECTS", 1)])
+@pytest.mark.parametrize(("limit", "most"), [("_MAX_RENDERED", 0), ("_MAX_OBJECTS", 1)])
 def test_what_is_not_drawn_is_what_it_is_called(
     limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -263,7 +263,7 @@ async def test_what_cannot_be_read_is_asked_for_once_more() -> None:
 
 async def test_an_object_that_does_not_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seen with small models that are held to a schema: a string is filled until the context is full."""
-    monkeypatch.setattr(structured, "MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr(structured, "MAX_CHARACTERS", 1_000)
     endless = Step([{"content": '{"kind": "' + "DOC " * 400}], hang=1)
     with serving(endless) as server, pytest.raises(ModelBroken, match="did not end"):
         await routed(server.base_url)

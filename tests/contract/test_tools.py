@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, Value
 from pydantic import Field
 
-from agent.fencing import MOST_CHARACTERS, bounded
+from agent.fencing import MAX_CHARACTERS, bounded
 from agent.tool_names import ALIASES, ORDER
 from agent.tools import base
 from agent.tools.base import Tool, ToolContext, default_names, in_order, specification, tools
@@ -229,7 +229,7 @@ def test_the_test_above_turns_red_when_the_guard_is_off(name: str, monkeypatch: 
 def test_long_output_keeps_head_and_tail() -> None:
     text = "a" * 20_000 + "the end"
     cut = bounded(text)
-    assert len(cut) <= MOST_CHARACTERS
+    assert len(cut) <= MAX_CHARACTERS
     assert cut.startswith("aaa")
     assert cut.endswith("the end")
     assert "characters left out" in cut

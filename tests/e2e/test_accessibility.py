@@ -89,7 +89,7 @@ def test_no_page_has_a_fault_or_a_small_target(system: System, chromium: Browser
     page.goto(system.url)
     answer = ask(page, "How long do access tokens live?")
     answer.locator(".rate button").last.click()
-    page.get_by_text("What is the matter with it?").wait_for()
+    page.get_by_text("What went wrong?").wait_for()
     page.locator(".trace > summary").click()
     look("conversation")
     page.get_by_role("link", name="How this answer was made").click()

@@ -24,7 +24,7 @@ MADE = (
     Place("set", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$",)),
     Place("case", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$", r"/admin/evaluations/[^/]+/\?case=")),
 )
-MOST_HIGH = 1200  # pixels of the first page: one and a half screens
+MAX_HIGH = 1200  # pixels of the first page: one and a half screens
 # Of its widgets: a name on an element that may bear none, a combobox without one, and the boxes that delete rows of an inline.
 DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
 
@@ -43,7 +43,7 @@ def kept(system: System, chromium: Browser) -> None:
     expect(page.get_by_role("heading", name="report").first).to_be_visible()
     page.goto(f"{system.url}/admin/evaluations/")
     page.fill("#content input[name=name]", "Leave")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     page.get_by_label("Question:").fill("How many days of leave are there?")
     page.get_by_label("Asked as:").first.fill("emma")
     page.get_by_role("button", name="Add", exact=True).first.click()
@@ -93,7 +93,7 @@ def test_no_page_of_the_administration_has_a_fault(
         if address == "/admin/" and width == 1280:
             page.wait_for_selector("#health[aria-busy=false]")
             high = page.evaluate("document.documentElement.scrollHeight")
-            faults += [f"{address}: {high} px high"] if high > MOST_HIGH else []
+            faults += [f"{address}: {high} px high"] if high > MAX_HIGH else []
         faults += [] if answer.ok else [f"{address}: status {answer.status}"]
     assert faults == []  # before axe, which breaks the policy itself
     unusable: list[str] = []

@@ -58,7 +58,7 @@ def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Pag
     expect(chips(page).filter(has_text="broken.pdf")).to_have_class(re.compile("is-failed"))
     page.fill("#question", QUESTION)
     expect(page.locator("#send")).to_be_disabled()
-    expect(state).to_contain_text("Take out what cannot be read")
+    expect(state).to_contain_text("Remove files that cannot be read")
     assert unusable(page) == []
     for name in ("old.doc", "broken.pdf"):
         chips(page).filter(has_text=name).get_by_role("button").click()
@@ -99,7 +99,7 @@ def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Pag
 
     base = KnowledgeBase.unscoped.get(name="Travel")
     page.get_by_role("link", name="File meyer.md into a folder").click()
-    expect(page.get_by_role("main")).to_contain_text("You may not add files to any folder")
+    expect(page.get_by_role("main")).to_contain_text("You cannot add files to any folder")
     allow(talk.nina, base, Right.ADD)
     page.reload()
     assert unusable(page) == []

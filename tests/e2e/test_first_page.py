@@ -52,7 +52,7 @@ def rate(page: Page, answer: Locator) -> None:
     answer.get_by_role("textbox").fill("Since May it is rule 4.")
     save.click()
     said = answer.locator(".rate-why > summary")
-    expect(said).to_have_text("Thank you, it is kept: outdated. Change it")
+    expect(said).to_have_text("Thank you, saved: outdated. Change it")
     expect(said).to_be_focused()
     expect(save).to_be_hidden()
     page.reload()

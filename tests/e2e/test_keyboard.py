@@ -8,12 +8,12 @@ from tests.e2e.conftest import System
 
 pytestmark = pytest.mark.browser
 
-MOST_TABS = 120  # to any control of a page, links and fields before it included
+MAX_TABS = 120  # to any control of a page, links and fields before it included
 
 
 def tab_to(page: Page, selector: str) -> None:
     """Press Tab until the first thing that matches has the focus."""
-    for _press in range(MOST_TABS):
+    for _press in range(MAX_TABS):
         page.keyboard.press("Tab")
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return

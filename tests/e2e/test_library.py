@@ -59,11 +59,11 @@ def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, 
     expect(count).to_have_text(str(before + 3))  # without a reload
 
     page.goto(f"{system.url}/library/find/?q=dropped")
-    expect(page.get_by_role("button", name="Into the trash")).to_be_disabled()
+    expect(page.get_by_role("button", name="Move to trash")).to_be_disabled()
     for name in ("dropped-one.md", "dropped-two.md"):
         page.locator(f"tr:has-text('{name}') input[name=documents]").check()
     expect(page.get_by_text("2 selected")).to_be_visible()
-    page.get_by_role("button", name="Into the trash").click()
+    page.get_by_role("button", name="Move to trash").click()
     expect(page.get_by_text("2 documents are in the trash.")).to_be_visible()
     page.goto(f"{system.url}/library/trash/")
     page.locator("tr:has-text('dropped-one.md')").get_by_role("button", name=re.compile("^Restore")).click()

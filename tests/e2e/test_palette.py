@@ -105,7 +105,7 @@ def test_a_question_is_narrowed_to_places_and_fields_until_they_are_taken_away(p
     expect(chips.first).to_have_text("范围：Kitchen（您可阅读 2 份文档）")
     assert page.url == address
     expect(question).to_have_value("half a question")
-    page.get_by_role("button", name="账户与设置").click()
+    page.get_by_role("button", name="账号与设置").click()
     page.locator("#account button[value=en]").click()
     expect(chips).to_have_text(told)
 
@@ -115,7 +115,7 @@ def test_a_question_is_narrowed_to_places_and_fields_until_they_are_taken_away(p
     send(page, QUESTION)
     expect(settled(page, 1)).to_contain_text("coast")
     assert Session.objects.get().scope == {}
-    page.get_by_role("button", name="Ask in one place alone").click()
+    page.get_by_role("button", name="Search in one place only").click()
     expect(places.first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#places")).to_be_hidden()

@@ -22,7 +22,7 @@ def base(system: System, page: Page, tmp_path: Path) -> None:
     (tmp_path / "rules.md").write_text(RULES)
     page.get_by_label("Name", exact=True).fill("House rules")
     page.get_by_label("First files").set_input_files(tmp_path / "rules.md")
-    page.get_by_role("button", name="Make the knowledge base").click()
+    page.get_by_role("button", name="Create knowledge base").click()
     page.get_by_role("link", name="Rules of the house").click()
     expect(page.locator("#passages-title")).to_be_visible()
 
@@ -44,7 +44,7 @@ def test_passages_are_looked_at_saved_and_cut(system: System, page: Page) -> Non
     ).to_be_visible()
     assert faults_of(page) == []
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Documents are cut in the background")).to_be_visible()
+    expect(page.get_by_text("Documents are split in the background")).to_be_visible()
     for _turn in range(90):
         page.goto(settings)
         if page.get_by_role("status").count() == 0:

@@ -52,10 +52,10 @@ def test_a_question_that_found_no_room_waits_on_the_page_and_then_in_the_queue(p
         assert place["response_type"] == "queued"
         sign_in(page, url)
         send(page, LEAVE)
-        expect(page.locator(".pending")).to_contain_text("Many people are asking at the moment.")
+        expect(page.locator(".pending")).to_contain_text("Many people are asking right now.")
         assert asked.count() == 0, "the page's question is with nobody yet"
         waiting.stop(place["assistant_message_id"])
-        expect(page.locator(".pending")).to_have_text("Others are being answered; yours is next.")
+        expect(page.locator(".pending")).to_have_text("Others are being answered; you are next.")
         assert asked.count() == 1
         page.locator("#stop").click()
         expect(page.locator("li.message.answer[id^=m-]")).to_have_count(1)

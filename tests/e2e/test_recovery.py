@@ -139,7 +139,7 @@ def test_a_question_that_is_asked_while_the_server_is_away_is_kept_and_answered(
         lighthouse.process("web").kill()
         box.fill("Who looks after the lamp Pharos?")
         box.press("Enter")
-        expect(page.locator("#connection")).to_contain_text("what you asked is kept")
+        expect(page.locator("#connection")).to_contain_text("Your question is kept")
         answer = page.locator("li.message.answer[id^=m-]").nth(place)
         expect(answer).to_contain_text("the keeper of Pharos", timeout=ANSWER_MS)
         expect(page.locator("#connection")).to_be_hidden()

@@ -37,7 +37,7 @@ from tests.property.rights_ways import DECISIONS, Ways
 pytestmark = pytest.mark.django_db
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-EXAMPLES, STEPS, LEAST = (75, 30, 200_000) if NIGHTLY else (8, 24, 20_000)
+EXAMPLES, STEPS, MIN = (75, 30, 200_000) if NIGHTLY else (8, 24, 20_000)
 FOLDERS, DOCUMENTS = 7, 24  # made at the start of an example; more come on the way
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
@@ -362,7 +362,7 @@ def run(*, examples: int, steps: int, phases: tuple[Phase, ...] = (Phase.generat
 
 @pytest.mark.parametrize(
     ("examples", "steps", "least"),
-    [pytest.param(1, 6, 700, id="few"), pytest.param(EXAMPLES, STEPS, LEAST, id="many")],
+    [pytest.param(1, 6, 700, id="few"), pytest.param(EXAMPLES, STEPS, MIN, id="many")],
 )
 def test_every_way_to_read_shows_what_the_rule_says(
     capsys: pytest.CaptureFixture[str], examples: int, steps: int, least: int

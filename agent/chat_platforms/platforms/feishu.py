@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 
 from agent.chat_platforms.base import (
-    MOST_MEMBERS,
+    MAX_MEMBERS,
     Account,
     Bot,
     Challenge,
@@ -36,8 +36,8 @@ WINDOW_S = 300  # tolerated age of a call's timestamp; redelivered events have a
 MESSAGE = "im.message.receive_v1"
 BLOCK = 16  # bytes of AES
 PAGE, BATCH = 100, 50  # members of a group, and people of the directory, in one answer
-MOST_BYTES = 2_000_000  # of one answer
-MOST_TEXT = 8_000  # characters of a reply: a message holds 30 kB, and a Chinese character takes three bytes of it
+MAX_BYTES = 2_000_000  # of one answer
+MAX_TEXT = 8_000  # characters of a reply: a message holds 30 kB, and a Chinese character takes three bytes of it
 _ID = re.compile(r"[!-~]{1,128}")  # printable ASCII; as the columns have it
 _MENTION = re.compile(r"@_user_\d+")
 
@@ -176,8 +176,8 @@ class FeishuCalls:
         found: set[str] = set()
         for rows in self._pages(f"im/v1/chats/{_part(chat_id)}/members"):
             found |= {str(row["member_id"]) for row in rows}
-            if len(found) > MOST_MEMBERS:
-                raise TooLarge(f"the group has more than {MOST_MEMBERS} members")
+            if len(found) > MAX_MEMBERS:
+                raise TooLarge(f"the group has more than {MAX_MEMBERS} members")
         if not found:
             raise PlatformError("the group has no members")
         return frozenset(found)
@@ -213,7 +213,7 @@ class FeishuCalls:
     def _sent(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         url = f"{self._account.base_url.rstrip('/')}/open-apis/{path}"
         try:
-            answer = request(method, url, services_at(url), most_bytes=MOST_BYTES, **more)
+            answer = request(method, url, services_at(url), most_bytes=MAX_BYTES, **more)
             told: dict[str, Any] = loads_answer(answer.body)
             code = told["code"]
         except NotRead as error:
@@ -227,7 +227,7 @@ class FeishuCalls:
 
 def post(reply: Reply) -> dict[str, Any]:
     """Format a reply as a post, in which no text is read as a mention or a link."""
-    text = reply.text if len(reply.text) <= MOST_TEXT else f"{reply.text[:MOST_TEXT].rstrip()} …"
+    text = reply.text if len(reply.text) <= MAX_TEXT else f"{reply.text[:MAX_TEXT].rstrip()} …"
     lines: list[list[dict[str, str]]] = [[{"tag": "text", "text": line or " "}] for line in text.splitlines()]
     for link in reply.links:
         label = [{"tag": "text", "text": f"{link.label} "}] if link.label else []

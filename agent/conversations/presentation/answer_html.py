@@ -36,7 +36,7 @@ _FENCE = "~~~~~~~~"
 _PIPE = re.compile(r"\|")
 _CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 _PART = re.compile(r"<h3>(.*?)</h3>", re.DOTALL)
-LEAST_PARTS = 3  # headings of a text that is long enough for a line of contents
+MIN_PARTS = 3  # headings of a text that is long enough for a line of contents
 _HEADING = re.compile(r"<(/?)h[1-6]>")
 
 Part = tuple[ShownSentence, list[Chip]]
@@ -144,7 +144,7 @@ def _with_contents(body: str, message: ShownMessage) -> str:
         return f'<h3 id="{anchor}" tabindex="-1">{found[1]}</h3>'
 
     body = _PART.sub(named, body)
-    if len(parts) < LEAST_PARTS:
+    if len(parts) < MIN_PARTS:
         return body
     return render_to_string("agent/message/_contents.html", {"parts": parts}) + body
 

@@ -18,7 +18,7 @@ from authz.principal import Principal
 from knowledge.places import DocumentPlace, places_of
 
 CHIP_LENGTH = 28  # characters of a title; a card has all of it
-MOST_READ = 20  # documents listed as read besides
+MAX_READ = 20  # documents listed as read besides
 
 Places = Mapping[UUID, DocumentPlace]
 
@@ -47,7 +47,7 @@ def _around(message: ShownMessage, row: Message, places: Places) -> Around:
     sources = tuple(_sources(message, _asked(row), places))
     return Around(
         sources,
-        tuple(_besides(message, places))[:MOST_READ],
+        tuple(_besides(message, places))[:MAX_READ],
         steps_of(row.state),
         "" if row.duration_ms is None else in_seconds(row.duration_ms),
         ending_of(message),

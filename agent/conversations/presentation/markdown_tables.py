@@ -10,7 +10,7 @@ from itertools import groupby
 from agent.conversations.presentation.message import ShownSentence
 
 ROW_GAP = "\n- "  # the gap before each row
-LEAST_ROWS, LEAST_COLUMNS = 2, 2  # fewer are a list whose items happen to have colons
+MIN_ROWS, MIN_COLUMNS = 2, 2  # fewer are a list whose items happen to have colons
 
 Cells = dict[str, str]
 
@@ -24,7 +24,7 @@ def tables_in(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], 
     for _is_row, group in groupby(enumerate(sentences), key=lambda each: each[1].gap == ROW_GAP):
         for run in _alike([(place, _cells(sentence.text)) for place, sentence in group if _is_row]):
             columns = list(run[0][1])
-            if len(run) >= LEAST_ROWS:
+            if len(run) >= MIN_ROWS:
                 found |= {place: (columns, cells) for place, cells in run}
     return found
 
@@ -38,7 +38,7 @@ def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]
             continue
         if run:
             yield run
-        run = [(place, cells)] if len(cells) >= LEAST_COLUMNS else []
+        run = [(place, cells)] if len(cells) >= MIN_COLUMNS else []
     if run:
         yield run
 

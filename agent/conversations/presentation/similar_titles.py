@@ -11,9 +11,9 @@ from knowledge.models import Document
 from knowledge.places import DocumentPlace, places_of
 from knowledge.text.terms import terms
 
-MOST = 3
+MAX = 3
 LOOKED_AT = 50  # documents with one of the words in their title, the latest first
-LEAST = 0.3  # share of the question's words that a title must have; chosen by hand
+MIN = 0.3  # share of the question's words that a title must have; chosen by hand
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,6 @@ def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
         named |= Q(title__icontains=word.strip("?？.,。，"))
     rows = Document.objects.visible_to(principal).filter(named).order_by("-updated_at").values_list("pk", "title")
     scored = [(len(asked & set(terms(title))) / len(asked), title, pk) for pk, title in rows[:LOOKED_AT]]
-    best = sorted((each for each in scored if each[0] >= LEAST), key=lambda each: (-each[0], each[1]))[:MOST]
+    best = sorted((each for each in scored if each[0] >= MIN), key=lambda each: (-each[0], each[1]))[:MAX]
     places = places_of(principal, [pk for _share, _title, pk in best])
     return tuple(CloseTitle(pk, title, places.get(pk)) for _share, title, pk in best)

@@ -13,7 +13,7 @@ from agent.conversations.transcripts.transcript import Span, Transcript, Transcr
 MEDIA_TYPE = "application/pdf"
 FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it
 MARGIN = 56  # points
-MOST_COLUMNS = 24  # of a table: each is 20 points wide then, 12 of them its padding
+MAX_COLUMNS = 24  # of a table: each is 20 points wide then, 12 of them its padding
 INK, SOFT, LINE = "#1c2422", "#55625e", "#b9b4aa"
 
 
@@ -68,7 +68,7 @@ def _table(table: TranscriptTable, style: Any, width: float) -> list[Any]:
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid
 
-    if len(table.header) > MOST_COLUMNS:
+    if len(table.header) > MAX_COLUMNS:
         pairs = [zip(table.header, row, strict=False) for row in table.rows]
         return [Paragraph(_text("; ".join(f"{name}: {cell}" for name, cell in row)), style) for row in pairs]
     rows = [[Paragraph(_text(cell), style) for cell in row] for row in (table.header, *table.rows)]

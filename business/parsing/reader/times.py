@@ -19,7 +19,7 @@ from business.parsing.reader.words import said, words
 
 _PLACE = 0xE000  # private-use character of the first moment
 COMPARED = 0xF000  # private-use character of the first comparing phrase
-_MOST = 400
+_MAX = 400
 _MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 _HAN_N = "[一两二三四五六七八九十]{1,3}"
 
@@ -52,15 +52,15 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, l
         return _span(kind, [moments[ord(sign) - _PLACE] for sign in found[0] if _is_place(sign)])
 
     whole: list[Moment] = []
-    text = _replaced(text, _span_patterns(), spanned, whole, shift=_MOST)
+    text = _replaced(text, _span_patterns(), spanned, whole, shift=_MAX)
     found: list[Moment] = []
 
     def counted(sign: re.Match[str]) -> str:
         place = ord(sign[0]) - _PLACE
-        found.append(whole[place - _MOST] if place >= _MOST else moments[place])
+        found.append(whole[place - _MAX] if place >= _MAX else moments[place])
         return chr(_PLACE + len(found) - 1)
 
-    return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MOST - 1)}]", counted, text), found
+    return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MAX - 1)}]", counted, text), found
 
 
 @cache
@@ -77,7 +77,7 @@ def place_of(sign: str) -> int:
 
 
 def _is_place(sign: str) -> bool:
-    return _PLACE <= ord(sign) < _PLACE + 2 * _MOST
+    return _PLACE <= ord(sign) < _PLACE + 2 * _MAX
 
 
 Reader = Callable[[str, dict[str, Any], re.Match[str]], Moment | None]
@@ -90,7 +90,7 @@ def _replaced(text: str, patterns: tuple[Pattern, ...], read: Reader, into: list
         at = 0
         while (found := pattern.search(text, at)) is not None:
             moment = read(kind, entry, found)
-            if moment is None or len(into) >= _MOST:
+            if moment is None or len(into) >= _MAX:
                 at = found.start() + 1
                 continue
             sign = chr(_PLACE + shift + len(into))
@@ -114,7 +114,7 @@ def _moment_patterns() -> tuple[Pattern, ...]:
 
 @cache
 def _span_patterns() -> tuple[Pattern, ...]:
-    place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MOST - 1)}]\\s*"
+    place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MAX - 1)}]\\s*"
     spans = words().times["spans"].items()
     found: list[tuple[re.Pattern[str], str, dict[str, Any], int]] = [
         (_compiled(form, {"t": place}), kind, {}, len(form)) for kind, forms in spans for form in forms

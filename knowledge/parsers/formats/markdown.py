@@ -32,8 +32,8 @@ _HEADING_ID = re.compile(r"\s*\{#[^}]*\}\s*$")
 _NO_TEXT = re.compile(r"<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 # Of a tag in a line, whose content Markdown takes for text and a page for something else.
 _SILENT = re.compile(r"<(/?)(?:script|style|iframe|noembed|noframes|xmp|textarea|title)\b[^>]*>", re.IGNORECASE)
-MOST_FIELDS = 100
-MOST_FIELD_TEXT = 1_000  # characters
+MAX_FIELDS = 100
+MAX_FIELD_TEXT = 1_000  # characters
 
 
 def _html(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
@@ -114,7 +114,7 @@ def _stated(values: Mapping[str, Any]) -> dict[str, str]:
     for name, value in values.items():
         parts = [each for each in (value if isinstance(value, list) else [value]) if not isinstance(each, list | dict)]
         text = ", ".join(filter(None, (" ".join(cleaned(_written(each)).split()) for each in parts)))
-        if text and len(text) <= MOST_FIELD_TEXT and len(found) < MOST_FIELDS:
+        if text and len(text) <= MAX_FIELD_TEXT and len(found) < MAX_FIELDS:
             found[cleaned(str(name)).strip()] = text
     return found
 

@@ -32,7 +32,7 @@ _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
 _MAX_PATHS = 3000  # a drawing: pdfplumber would need minutes for the page
 _FEWEST_CHARACTERS = 16  # of a page that says something
-_MOST_UNKNOWN = 0.3  # share of characters that no font but the file's own knows
+_MAX_UNKNOWN = 0.3  # share of characters that no font but the file's own knows
 
 
 class PdfParser:
@@ -101,7 +101,7 @@ def _is_readable(segments: Sequence[Segment]) -> bool:
     """Tell whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
     text = "".join(segment.text for segment in segments)
     unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == NO_CHARACTER for char in text)
-    return len(text) >= _FEWEST_CHARACTERS and unknown < _MOST_UNKNOWN * len(text)
+    return len(text) >= _FEWEST_CHARACTERS and unknown < _MAX_UNKNOWN * len(text)
 
 
 def _shows_something(page: pdfium.PdfPage) -> bool:

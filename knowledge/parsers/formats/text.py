@@ -17,7 +17,7 @@ _LEVELS = {"编": 1, "篇": 1, "部": 1, "章": 1, "节": 2}
 _CHINESE_SECTION = re.compile(r"[一二三四五六七八九十]{1,3}、[^。！？；，]{1,30}")
 _CAPITALS = re.compile(r"(?:\d+(?:\.\d+)*[.)]?\s+)?[A-Z][^a-z]{2,60}[^a-z.,;:]")
 _UNDERLINE = re.compile(r"(=|-|~)\1{2,}\s*")
-_LONGEST_TITLE = 100  # characters above an underline
+_MAX_TITLE = 100  # characters above an underline
 _ITEM = re.compile(
     r"(\s*)(?:[-*+•·‣▪●○–]|(\(?(?:\d{1,3}|[a-z])[.)]|[(（][\d一二三四五六七八九十]{1,3}[)）]))(?:\s+|(?<=）))(?=\S)"
 )
@@ -62,7 +62,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 def _is_underlined(line: str, following: str) -> bool:
     """Tell whether a line is a title with a rule of about its length below."""
     rule, title = following.strip(), line.strip()
-    is_title = 0 < len(title) <= _LONGEST_TITLE and not _ITEM.match(line) and re.search(r"\w", title) is not None
+    is_title = 0 < len(title) <= _MAX_TITLE and not _ITEM.match(line) and re.search(r"\w", title) is not None
     return is_title and _UNDERLINE.fullmatch(following) is not None and len(rule) >= min(len(title) // 2, 3)
 
 

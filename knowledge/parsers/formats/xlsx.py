@@ -18,7 +18,7 @@ from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
-from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks
+from knowledge.parsers.tables import EMPTY, MAX_HEADER_ROWS, Cell, Row, may_name, table_blocks
 from knowledge.parsers.time_formats import iso, shown_time
 from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
 from knowledge.parsers.xlsx_styles import Style
@@ -205,7 +205,7 @@ class _Sheet:
 
     def _stated_rows(self, area: _Area) -> int:
         """Return the number of header rows that the file states, with rows above them; 0 where it states none."""
-        for r, row in enumerate(area.rows[: MOST_HEADER_ROWS * 3]):
+        for r, row in enumerate(area.rows[: MAX_HEADER_ROWS * 3]):
             said = [cell for cell in row if cell is not EMPTY]
             if said and all(self._looks.stated.get(cell) for cell in said):
                 return r + 1
@@ -215,7 +215,7 @@ class _Sheet:
         """Return the number of frozen rows, if they are names: people also freeze other rows."""
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _titles(area.rows)
-        may_be = 0 < count - titles <= MOST_HEADER_ROWS and count < len(area.rows)
+        may_be = 0 < count - titles <= MAX_HEADER_ROWS and count < len(area.rows)
         said = [cell.said for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
         return count if may_be and all(map(may_name, said)) else 0
 
@@ -224,7 +224,7 @@ class _Sheet:
         titles, fills = _titles(area.rows), self._looks.fills
         coloured = [
             {fills.get(cell, "") for cell in row if cell is not EMPTY} if self._may_be_names(row) else {""}
-            for row in area.rows[titles : titles + MOST_HEADER_ROWS]
+            for row in area.rows[titles : titles + MAX_HEADER_ROWS]
         ]
         count = next((at for at, said in enumerate(coloured) if "" in said), len(coloured))
         below = Counter(fills[cell] for row in area.rows[titles + count :] for cell in row if cell in fills)

@@ -15,7 +15,7 @@ from knowledge.retrieval.token_vectors import Floats, calibration, centred
 TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
 MIDDLE = np.float32(7.5)  # of the 16 levels
 BLOCK = 8  # tokens; a window is two neighbouring blocks, about a clause
-MOST_TOKENS = 64  # of a question; the heaviest are kept, which bounds the time
+MAX_TOKENS = 64  # of a question; the heaviest are kept, which bounds the time
 LEXICAL_SHARE = np.float32(0.05)  # of the lexical score beside the cover; ADR 0004
 
 
@@ -103,7 +103,7 @@ def _heaviest(question: RerankQuery) -> tuple[Floats, Floats]:
     weights = np.ones(len(question.tokens), np.float32) if question.weights is None else question.weights
     if not weights.any():
         weights = np.ones_like(weights)
-    kept = np.argsort(-weights, kind="stable")[:MOST_TOKENS]
+    kept = np.argsort(-weights, kind="stable")[:MAX_TOKENS]
     return question.tokens[kept], weights[kept]
 
 

@@ -14,7 +14,7 @@ from copilot_site.lib.regular_files import SILENCE_S, read_regular, within
 from knowledge.sources import base
 from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, local_folder
-from knowledge.sources.rules import FILE, MOST_BYTES, read_rules
+from knowledge.sources.rules import FILE, MAX_BYTES, read_rules
 
 LOT = 200  # entries that are listed before the deadline begins anew
 
@@ -56,7 +56,7 @@ class FolderConnector(base.Connector):
 
     def rights(self) -> list[Access]:
         is_there = within(SILENCE_S, lambda: os.path.lexists(self._top / FILE))
-        return read_rules(self._read(FILE, most_bytes=MOST_BYTES) if is_there else None)
+        return read_rules(self._read(FILE, most_bytes=MAX_BYTES) if is_there else None)
 
     def _read(self, path: str, *, most_bytes: int) -> bytes:
         """Read a file. Raises Unreadable."""

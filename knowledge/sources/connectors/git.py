@@ -19,8 +19,8 @@ from knowledge.sources.files import LEAVE_OUT, Choice, cache_folder, sections_of
 from knowledge.sources.http import Address, require_safe
 from knowledge.sources.rules import FILE, read_rules
 
-MOST_BYTES = 1_000_000_000  # of what is fetched at once
-MOST_COMMITS = 20_000  # searched for the last change of a file
+MAX_BYTES = 1_000_000_000  # of what is fetched at once
+MAX_COMMITS = 20_000  # searched for the last change of a file
 SILENCE_S = 60.0
 Repository = Any  # dulwich's, which is loaded where it is used
 _REGULAR = {0o100644, 0o100755}
@@ -161,9 +161,9 @@ class GitConnector(base.Connector):
         }
 
     def _last_changes(self, wanted: set[str]) -> dict[str, tuple[str, datetime]]:
-        """Return {path: (author, time)} of the last commit that changed it, within MOST_COMMITS."""
+        """Return {path: (author, time)} of the last commit that changed it, within MAX_COMMITS."""
         found: dict[str, tuple[str, datetime]] = {}
-        for entry in islice(self._repo.get_walker(include=[self._head]), MOST_COMMITS):
+        for entry in islice(self._repo.get_walker(include=[self._head]), MAX_COMMITS):
             author = entry.commit.author.decode("utf-8", "replace").partition(" <")[0]
             at = datetime.fromtimestamp(entry.commit.commit_time, UTC)
             for change in entry.changes():
@@ -220,15 +220,15 @@ def _fetched(settings: GitSettings, reading: ConnectorContext) -> tuple[Reposito
 
 
 def _take(client: Any, repo: Repository, head: bytes) -> None:
-    """Fetch one commit with its objects. Raises Unreadable for more than MOST_BYTES."""
+    """Fetch one commit with its objects. Raises Unreadable for more than MAX_BYTES."""
     file, commit, abort = repo.object_store.add_pack()
     size = 0
 
     def write(data: bytes) -> int:
         nonlocal size
         size += len(data)
-        if size > MOST_BYTES:
-            raise Unreadable(gettext("The repository has more than %(most)s MB.") % {"most": MOST_BYTES // 1_000_000})
+        if size > MAX_BYTES:
+            raise Unreadable(gettext("The repository has more than %(most)s MB.") % {"most": MAX_BYTES // 1_000_000})
         return int(file.write(data))
 
     try:

@@ -14,7 +14,7 @@ from knowledge.sources import base
 from knowledge.sources.answers import dug, listed, paged, read_object
 from knowledge.sources.base import ConnectorContext, Content, Item, Missed, asked
 from knowledge.sources.http import Address, HttpConnector
-from knowledge.sources.wiki_pages import LONGEST_NAME, document_of, other_account, refused, unknown_page
+from knowledge.sources.wiki_pages import MAX_NAME, document_of, other_account, refused, unknown_page
 
 PAGES_A_REQUEST = 50
 
@@ -117,7 +117,7 @@ def _item(page: Mapping[str, Any]) -> Item:
     title = str(page["title"])
     return Item(
         id=str(page["pageid"]),
-        path="/".join(part.strip()[:LONGEST_NAME] or "_" for part in title.split("/")) + ".html",
+        path="/".join(part.strip()[:MAX_NAME] or "_" for part in title.split("/")) + ".html",
         version=str(revision["revid"]),
         title=title,
         url=str(page["fullurl"]),

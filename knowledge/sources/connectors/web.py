@@ -27,8 +27,8 @@ from knowledge.sources.http import HttpConnector, SourceResponse, basic, date_of
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 
-MOST_IN_SITEMAPS = 50_000
-MOST_SITEMAP_BYTES = 50_000_000  # unpacked
+MAX_IN_SITEMAPS = 50_000
+MAX_SITEMAP_BYTES = 50_000_000  # unpacked
 SLOWEST_S = 60  # between two pages that a robots.txt may ask for
 HTML = {"text/html", "application/xhtml+xml"}
 PAGES = {"", ".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp", ".do"}
@@ -46,7 +46,7 @@ class WebSettings(base.Settings):
         _("only below"), _("Only addresses that start like this. Empty: the folder of the first address."), default=""
     )
     depth: int = asked(_("depth"), _("Links from a start page that are followed."), default=3, ge=0, le=20)
-    most: int = asked(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MOST_IN_SITEMAPS)
+    most: int = asked(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MAX_IN_SITEMAPS)
     takes_files: bool = asked(
         _("linked documents, too"),
         _("PDF, DOCX and others that the pages link to, below the same address."),
@@ -246,7 +246,7 @@ class WebConnector(HttpConnector):
                 continue
             for each in found:
                 count += 1
-                if count > MOST_IN_SITEMAPS:
+                if count > MAX_IN_SITEMAPS:
                     return
                 if self._is_below(each):
                     yield each
@@ -257,7 +257,7 @@ def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
     try:
         body = answer.body
         if body[:2] == b"\x1f\x8b":
-            body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MOST_SITEMAP_BYTES)
+            body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MAX_SITEMAP_BYTES)
         tree = read_xml(body)
     except (OSError, EOFError, ValueError) as error:
         raise Unreadable(gettext("%(url)s is not a sitemap.") % {"url": answer.url}) from error

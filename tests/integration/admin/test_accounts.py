@@ -22,8 +22,8 @@ from tests.factories import make_base, make_group, make_user
 
 pytestmark = pytest.mark.django_db
 
-NOBODY_MANAGES = "Nobody could manage “Handbook” any more"
-NOBODY_GOVERNS = "Nobody could govern the system any more"
+NOBODY_MANAGES = "This would leave “Handbook” without a manager"
+NOBODY_GOVERNS = "This would leave the system without an administrator"
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) ->
         "Search settings",
         "Expert",
     }
-    overseen = {"See as", "Answers", "Ratings", "Questions without a good answer", "Evaluation"}
+    overseen = {"View as", "Answers", "Ratings", "Questions without a good answer", "Evaluation"}
     assert led_to(staff("sam")).keys() == everybody
     assert led_to(make_overseer()).keys() == everybody | overseen
     assert led_to(world.boss).keys() == everybody | {"Knowledge bases"}

@@ -43,7 +43,7 @@ def test_an_embedder_that_answers_says_how_long_its_vectors_are_and_what_to_set(
     [
         ((401, {"error": "no"}), "refuses the key"),
         ((200, b"<html>"), "cannot be read"),
-        ((200, {"data": [{"embedding": [0, 0]}]}), "is no vector"),
+        ((200, {"data": [{"embedding": [0, 0]}]}), "does not return a vector"),
     ],
     ids=str,
 )

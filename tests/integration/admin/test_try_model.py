@@ -97,8 +97,8 @@ async def reply_of(base_url: str) -> list[str]:
 def test_one_that_refuses_the_key_or_is_not_there_says_what_to_check(root: User) -> None:
     with serving(Step(status=401, body='{"error": {"message": "bad key"}}')) as served:
         assert "check the key and the name of the model" in text_of(tried(root, served.base_url, api_key="wrong"))
-    assert "does not answer at this address" in text_of(tried(root, "http://127.0.0.1:9/v1"))
-    assert "This is no address" in text_of(tried(root, "nowhere"))
+    assert "Nothing answers at this address" in text_of(tried(root, "http://127.0.0.1:9/v1"))
+    assert "This is not an address" in text_of(tried(root, "nowhere"))
 
 
 @contextmanager

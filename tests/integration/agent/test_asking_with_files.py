@@ -122,7 +122,7 @@ def test_limits_are_explained_in_a_sentence(case: Case, settings: Any, monkeypat
     def attempt(name: str, content: bytes) -> None:
         attach(case.me, session.pk, filename=name, file=ContentFile(content))
 
-    with pytest.raises(InvalidInput, match="is of a type that is not read"):
+    with pytest.raises(InvalidInput, match="is of a type that is not supported"):
         attempt("run.exe", b"MZ")
     with pytest.raises(InvalidInput, match="is empty"):
         attempt("empty.md", b"")
@@ -130,12 +130,12 @@ def test_limits_are_explained_in_a_sentence(case: Case, settings: Any, monkeypat
     settings.UPLOAD_MAX_BYTES = 1_000_000
     with pytest.raises(InvalidInput, match="the limit is 1 MB"):
         attempt("large.txt", b"a" * 1_000_001)
-    monkeypatch.setattr(files, "MOST_FILES", 1)
+    monkeypatch.setattr(files, "MAX_FILES", 1)
     attempt("one.txt", b"one")
     with pytest.raises(InvalidInput, match="at most 1 files"):
         attempt("two.txt", b"two")
-    monkeypatch.setattr(files, "MOST_FILES", 9)
-    monkeypatch.setattr(files, "MOST_LARGEST", 1)
+    monkeypatch.setattr(files, "MAX_FILES", 9)
+    monkeypatch.setattr(files, "MAX_LARGEST", 1)
     attempt("more.txt", b"b" * 999_000)
     with pytest.raises(InvalidInput, match="MB of files already"):
         attempt("most.txt", b"c" * 999_000)
@@ -159,7 +159,7 @@ def test_a_file_that_is_being_read_or_failed_is_not_asked(case: Case) -> None:
 
 
 def test_a_question_has_files_or_chosen_places(case: Case) -> None:
-    with pytest.raises(InvalidInput, match="take one of them out"):
+    with pytest.raises(InvalidInput, match="remove one of them"):
         case.ask(options=with_files(case.document), scope=Scope(knowledge_base_ids=(make_base().pk,)))
 
 

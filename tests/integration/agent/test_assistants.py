@@ -189,7 +189,7 @@ def test_the_default_one_is_for_everybody_and_questions_are_few(world: World) ->
     client = client_of(world.root)
     add = reverse("admin:agent_agentprofile_add")
     narrowed = client.post(add, {**FORM, "is_default": "on", "groups": [world.engineering.group.pk]})
-    assert "is for everybody" in text_of(narrowed)
+    assert "is for everyone" in text_of(narrowed)
     many = client.post(add, {**FORM, "questions_en": "\n".join(f"Question {n}?" for n in range(7))})
     assert "At most 6 questions" in text_of(many)
     assert not AgentProfile.objects.filter(name="HR assistant").exists()
@@ -199,7 +199,7 @@ def test_a_trial_answers_as_the_form_says_and_saves_nothing() -> None:
     reader, root = make_reader(make_library()[0]), make_user("root", is_superuser=True)
     said = tried(root, trial_question=LEAVE, trial_person=reader.username)
     assert "30 days" in said
-    assert "in none of the groups" not in said
+    assert "in none of these groups" not in said
     assert "30 days" not in tried(root, trial_question=LEAVE)  # an administrator reads nothing without a grant
     assert not AgentProfile.objects.exists()
     assert not Message.objects.exists()

@@ -127,9 +127,9 @@ def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(reader:
     assert day.cost == Decimal("0.0124")
     with modelled(replace(SEARCH, usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
         events = asked(reader, LEAVE)
-    assert "A limit for language models is reached" in stored(events).notice
+    assert "The limit for language models is reached" in stored(events).notice
     with modelled(day_cost=Decimal("0.02")) as server:
         events = asked(reader, LEAVE)
     assert server.requests == []
-    assert "budget for language models is used up" in stored(events).notice
+    assert "language model budget is used up" in stored(events).notice
     assert "30 days" in words(events)

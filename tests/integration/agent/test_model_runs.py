@@ -157,7 +157,7 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(
     row = stored(events)
     assert "30 days" not in words(events)
     assert row.stop_reason == StopReason.PERMISSION_DENIED, "it was theirs when it was found: nothing is told by it"
-    assert "What you may read changed" in words(events)
+    assert "Your access changed" in words(events)
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}
 
 
@@ -252,7 +252,7 @@ def test_a_key_that_is_lost_leaves_quotations_and_says_so(reader: User) -> None:
         name="Big", base_url="http://127.0.0.1:1/v1", model="big-1", encrypted_key="gAAAAAB", is_default=True
     )
     events = asked(reader, LEAVE)
-    assert "administrator mends it" in stored(events).notice
+    assert "needs an administrator's attention" in stored(events).notice
     assert "30 days" in words(events)
 
 

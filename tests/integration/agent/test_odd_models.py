@@ -14,8 +14,8 @@ pytestmark = pytest.mark.django_db
 
 SHOWN = THIRTY.replace(" [1].", ".[1]")
 SICK = "A sick note is due on the third day of absence"
-BROKEN_OFF = "The language model broke off; this is the part of the answer that came."
-QUOTED = "The language model does not answer now; the answer is quoted from documents."
+BROKEN_OFF = "The language model broke off. This is the part that arrived."
+QUOTED = "The language model is not responding, so this answer quotes documents."
 
 
 def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(reader: User) -> None:

@@ -266,7 +266,7 @@ def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -
 
 def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     client = client_of(desk.olga)
-    assert "There is a set of this name" in text_of(client.post(reverse("evaluations"), {"name": "Leave"}))
+    assert "There is already a set with this name" in text_of(client.post(reverse("evaluations"), {"name": "Leave"}))
     page = reverse("evaluation", args=[desk.set.pk])
     assert "no questions yet" in text_of(client.post(page, {"do": "start"}))
     wrong = client.post(page, {"do": "add", "question": LEAVE, "person": "nobody-here"})

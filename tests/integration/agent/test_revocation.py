@@ -40,7 +40,7 @@ LINES = {
     "salaries": "The notice period of the director costs 420,000 euros.",
 }
 QUESTION = "What is the notice period of the director?"
-LEFT_OUT = "What you may read changed while this was answered; what stood on it was left out."
+LEFT_OUT = "Your access changed while this was answered; parts that depended on it were left out."
 
 
 class Library:
@@ -283,7 +283,7 @@ def test_where_nothing_is_left_to_stand_on_the_run_says_so(library: Library) -> 
     before, after, shown = paused(library, kinds.index("references"))
     assert not any(event.response_type == "answer" for event in before)
     assert [event.response_type for event in after] == ["error"]
-    assert after[0].content == "What you may read changed while this was answered. Ask again."
+    assert after[0].content == "Your access changed while this was answered. Ask again."
     assert "420,000" not in shown
 
 

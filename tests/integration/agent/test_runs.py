@@ -114,7 +114,7 @@ def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, fl
         Scope(knowledge_base_ids=(secret.knowledge_base_id,), document_ids=(manual.pk,)),
     ]
     said = {words(asked(reader, SALARY, scope=scope)) for scope in scopes}
-    assert said == {"There is nothing in the chosen scope that you may read. Choose another one, or none."}
+    assert said == {"You can read nothing in the chosen scope. Choose another one, or none."}
     assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk, secret.pk))))
     floor(near=False)
     assert "I found nothing about this in the 1 document" in words(
@@ -258,7 +258,7 @@ def test_a_run_that_was_closed_meanwhile_stores_nothing_more(
 
     monkeypatch.setattr(runs, "STATES", {**STATES, State.VALIDATE_EVIDENCE: closed})
     events: list[Event] = asked(make_reader(base), LEAVE)
-    assert "closed before it was complete" in events[-1].content
+    assert "interrupted" in events[-1].content
     message = stored(events)
     assert (message.content, message.citations.count()) == ("Closed.", 0)
     assert not Entry.objects.filter(action=Action.QUESTION_ANSWERED).exists()

@@ -103,7 +103,7 @@ def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> N
     told = page_of(case.colleague, reverse("shared", args=[case.share.pk]))
     seen = {text for text in texts if text in told}
     assert seen == {OPEN, QUESTION}, "what has no source may say what the hidden one says"
-    assert "2 sentences are not shown: they stand on documents or on data that you may not see." in told
+    assert "2 sentences are hidden: you cannot open their sources." in told
     assert "any more" not in told  # they never could
     assert Entry.objects.filter(action=Action.CONVERSATION_SHARED).count() == 1
     read = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("pk")

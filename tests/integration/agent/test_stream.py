@@ -220,7 +220,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook
     assert "420,000" in text_of(before)
     assert "420,000" not in str(late)
     assert late[-1].type == "error"
-    assert "What you may read changed" in late[-1].body
+    assert "Your access changed" in late[-1].body
 
 
 # --- processes that die ---
@@ -255,7 +255,7 @@ def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal, va
     assert close_abandoned() == 1
     message.refresh_from_db()
     assert (message.is_complete, message.stop_reason) == (True, StopReason.TOOL_ERROR)
-    assert "Ask it again" in message.content
+    assert "ask it again" in message.content
     entry = AuditEntry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason, entry.run_id) == (Outcome.ERROR, "Abandoned", str(message.pk))
     assert close_abandoned() == 0

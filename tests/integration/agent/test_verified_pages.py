@@ -47,7 +47,7 @@ def test_the_list_has_what_one_keeps_with_what_is_to_be_reviewed_first(company: 
     VerifiedAnswer.unscoped.filter(pk=first.pk).update(flag=Flag.CHANGED)
     said = page(company, "keeper")
     assert said.index("&lt;b&gt;First&lt;/b&gt;?") < said.index(QUESTION)
-    assert "a source says something else now" in said
+    assert "a source has changed" in said
     for name in ("reader", "blind"):
         assert QUESTION not in page(company, name)
         client = client_of(company.people[name])

@@ -88,7 +88,7 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
     ]
     assert references.web_references[1].snippet.startswith("Employees over sixty")
     row = stored(events)
-    assert "not on what your company knows" in row.notice
+    assert "not from your company" in row.notice
     assert WebCitation.objects.filter(message=row).earliest("number").snippet == LAW
     assert LAW not in str(row.state), "texts of evidence are not kept with the run"
     client: Any = client_of(reader)

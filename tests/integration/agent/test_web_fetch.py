@@ -218,7 +218,7 @@ def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str,
 def test_a_file_may_be_larger_than_a_page_and_not_without_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.pages["/"] = Reply(b"a" * 3_000_000, type="application/pdf")
     assert fetch(f"{site.url}/", HERE).code is Code.UNREADABLE
-    monkeypatch.setattr(documents, "MOST_BYTES", 2_500_000)
+    monkeypatch.setattr(documents, "MAX_BYTES", 2_500_000)
     assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
 
 
@@ -318,7 +318,7 @@ def test_of_a_long_page_the_parts_that_answer_are_taken(monkeypatch: pytest.Monk
     text = f"{filler}\nEmployees over sixty have one extra week of leave.\n{filler}"
     read_at = datetime(2026, 11, 25, tzinfo=UTC)
     found = spans(WebPage("https://x.example/", "Leave", text, read_at), "extra week of leave")
-    assert len(found) == fetching.MOST_SPANS
+    assert len(found) == fetching.MAX_SPANS
     assert any("one extra week" in one.text for one in found)
     for one in found:
         assert text[one.start : one.end] == one.text

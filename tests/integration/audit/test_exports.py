@@ -316,7 +316,7 @@ def test_the_command_writes_the_file_and_its_verifier_once(logbook: Logbook, tmp
     call_command("export_audit", str(file))
     assert sorted(path.name for path in tmp_path.glob("*.*")) == ["log.jsonl", "verify_export.py"]
     assert checked(file.read_bytes()).faults == []
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         call_command("export_audit", str(file))
     with pytest.raises(CommandError, match="known are: csv, csv-bom, jsonl, ocsf"):
         call_command("export_audit", str(tmp_path / "x"), "--format", "xml")

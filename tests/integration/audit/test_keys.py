@@ -61,7 +61,7 @@ def test_a_key_that_others_read_and_a_file_that_is_no_key_are_refused(logbook: L
         signing_key()
     file.chmod(0o600)
     file.write_text("-----BEGIN PRIVATE KEY-----\n")
-    with pytest.raises(KeyUnusable, match="is no Ed25519 key"):
+    with pytest.raises(KeyUnusable, match="is not an Ed25519 key"):
         signing_key()
 
 
@@ -76,6 +76,6 @@ def test_a_file_outside_that_says_something_else_is_never_overwritten(logbook: L
     file.chmod(0o600)
     file.write_text("{}")
     write(21)
-    with pytest.raises(Conflict, match="says something else about number 20 than the database"):
+    with pytest.raises(Conflict, match="and the database disagree about entry 20"):
         sign_checkpoint()
     assert file.read_text() == "{}"

@@ -16,7 +16,7 @@ from tests.integration.audit.logbook import Logbook
 from tests.integration.audit.test_odd_rows import LINKS, SEQ, undone, write
 
 API = "/api/v1/audit/entries"
-SAYS_ONE = "This row cannot be read as a whole"
+SAYS_ONE = "This row cannot be fully read"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def rows_of_api() -> dict[int, Any]:
 
 
 def says(*rows: int) -> str:
-    return f"Of these rows some cannot be read as a whole: {', '.join(map(str, rows))}."
+    return f"Some of these rows cannot be fully read: {', '.join(map(str, rows))}."
 
 
 def test_an_entry_that_cannot_be_read_is_shown_with_what_is_known(logbook: Logbook, client: Client) -> None:
@@ -73,7 +73,7 @@ def test_an_entry_that_cannot_be_read_is_shown_with_what_is_known(logbook: Logbo
 def test_odd_values_that_can_be_read_end_no_page(logbook: Logbook, client: Client) -> None:
     for column, value in (("run_id", ".."), ("outcome", "odd"), ("detail", '{"tool": {"a": []}}')):
         write(logbook, column, value)
-    assert "cannot be read as a whole" not in listed(client, "entry")
+    assert "cannot be fully read" not in listed(client, "entry")
     for url in of_entry(logbook.entry(SEQ).pk):
         text(client, url)
     assert rows_of_api()[SEQ]["entry"]["unreadable"] == []

@@ -121,7 +121,7 @@ def test_a_checkpoint_that_does_not_come_is_said_and_one_of_today_ends_it(logboo
     write(21)
     with logbook.as_ruler() as cursor:
         cursor.execute(f"UPDATE audit_entry SET at = at - interval '11 minutes' WHERE id = {logbook.entry(21).pk}")
-    assert "Number 21 should have been signed by" in first_page(client)
+    assert "Entry 21 should have been signed by" in first_page(client)
     made = sign_checkpoint()
     assert made is not None
     page = first_page(client)

@@ -113,8 +113,8 @@ def test_a_hold_on_something_else_does_not(logbook: Logbook, hold: dict[str, Any
 @pytest.mark.parametrize(
     ("hold", "sentence"),
     [
-        ({"reason": " "}, "Say why"),
-        ({"reason": "x", "from_at": timezone.now(), "until_at": timezone.now() - DAY}, "begins before it ends"),
+        ({"reason": " "}, "Give a reason"),
+        ({"reason": "x", "from_at": timezone.now(), "until_at": timezone.now() - DAY}, "must begin before it ends"),
         ({"reason": "x", "person_id": 4_711_000}, "no account with the number 4711000"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_day_to_come_purges_nothing(logbook: Logbook) -> None:
 
 def test_without_a_key_nothing_is_purged(logbook: Logbook) -> None:
     (settings.AUDIT_KEYS / "signing.pem").unlink()
-    with pytest.raises(CommandError, match="The key that signs audit checkpoints is not at"):
+    with pytest.raises(CommandError, match="There is no audit signing key at"):
         call_command("purge_audit", "--days", "0")
     assert numbers() == list(range(1, 21))
 

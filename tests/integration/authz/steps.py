@@ -9,7 +9,7 @@ from django.db import connection, connections, transaction
 
 from tests.waiting import wait_for
 
-LONGEST_S = 60  # what hangs longer waits for a lock that the other actor holds: the schedule is wrong
+MAX_S = 60  # what hangs longer waits for a lock that the other actor holds: the schedule is wrong
 
 # Who waits for the end of a transaction has no database at that lock, and has it at others.
 WAITING = """
@@ -32,14 +32,14 @@ class Actor:
 
     def step(self) -> None:
         """Do the next step to its end; raises what the script raises."""
-        self.started().result(LONGEST_S)
+        self.started().result(MAX_S)
 
     def started(self) -> "Future[Any]":
         """Begin the next step without waiting: it may have to wait for a lock of the other actor."""
         return self._thread.submit(next, self._script, None)  # type: ignore[arg-type]
 
     def close(self) -> None:
-        self._thread.submit(connections.close_all).result(LONGEST_S)
+        self._thread.submit(connections.close_all).result(MAX_S)
         self._thread.shutdown()
 
 
@@ -66,7 +66,7 @@ def while_uncommitted(actors: tuple[Actor, Actor], first: Callable[[], object], 
     done = waiter.started()
     wait_for("the second change waits for a lock of the first", somebody_waits)
     holder.step()
-    done.result(LONGEST_S)
+    done.result(MAX_S)
 
 
 def _in_two_steps(change: Callable[[], object]) -> Script:

@@ -71,6 +71,6 @@ def test_whoever_was_handed_a_place_is_not_lost_to_it_by_a_change_that_began_bef
 ) -> None:
     handing = Handing()
     first, second = WAYS[way]
-    with pytest.raises(InvalidInput, match="Nobody could manage “Handbook” any more"):
+    with pytest.raises(InvalidInput, match="This would leave “Handbook” without a manager"):
         while_uncommitted(actors, lambda: first(handing), lambda: second(handing))
     assert people_with(Right.MANAGE, handing.base).exists()

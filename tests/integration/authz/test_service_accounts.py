@@ -46,7 +46,7 @@ def test_neither_password_nor_session_lets_it_in(robot: ServiceAccount) -> None:
     robot.user.set_password(PASSWORD)
     robot.user.save()
     answer = Client().post("/sign-in/", {"username": "robot", "password": PASSWORD})
-    assert "The name or the password is not right." in plain(answer.content)
+    assert "Wrong user name or password." in plain(answer.content)
     held = client_of(robot.user)  # a session somebody made for it
     assert held.get("/library/").status_code == 302
     assert held.get("/api/v1/folders").status_code == 401

@@ -102,7 +102,7 @@ def names(principal: Principal, model: Any) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "says"), [(["read"], "There is no scope “read”. Known are: search, chat"), ([], "at least one scope")]
+    ("scopes", "says"), [(["read"], "There is no scope “read”. Choose from: search, chat"), ([], "at least one scope")]
 )
 def test_an_unknown_scope_and_none_at_all_are_refused_in_one_sentence(anna: User, scopes: list[str], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
@@ -123,7 +123,7 @@ def test_a_missing_scope_is_one_sentence_that_says_what_would_be_right(anna: Use
     answer = call(client_with(secret_for(anna, has)))
     assert (answer.status_code, answer.json()["code"]) == (403, "missing_scope")
     assert answer.json()["detail"] == (
-        f"This token is for “{has}”; this needs the scope “{needs}”. Make a token with it on your tokens page."
+        f"This token is for “{has}”; this needs the scope “{needs}”. Create a token with it on your tokens page."
     )
 
 

@@ -199,7 +199,7 @@ def test_a_chip_is_named_under_todays_rights(nora: User) -> None:
     assert "in the table customer (shop)" in client_of(nora).get(address).content.decode()
     SourceGrant.objects.all().delete()
     page = client_of(nora).get(address).content.decode()
-    assert "in a place that you may not see any more" in page
+    assert "in a place you can no longer see" in page
     assert "shop" not in page
     assert places_in(Principal.of(nora), Scope(), [CUSTOMER, MISSING]) == [NOWHERE, NOWHERE]
 

@@ -113,7 +113,7 @@ def test_a_source_that_does_not_answer_says_why_to_those_who_manage_it_alone(
     """To them on the admin's page for statements; a draft of the layer asks the same database."""
     sentence = broken(source, shop)
     told = said(northerner)
-    assert told["notice"].startswith("The business data cannot be asked right now")
+    assert told["notice"].startswith("Business data is not available right now")
     assert all(word not in str(told) for word in ("127.0.0.1", "password", "department"))
     assert Entry.objects.filter(action=Action.SQL_REFUSED, run_id=told["id"], outcome=Outcome.ERROR).exists()
     client = governing()
@@ -151,7 +151,7 @@ def test_a_layer_with_an_unknown_key_is_recorded_and_changes_nothing(source: Dat
 
 
 TOO_LONG = "The query took longer than 0.05 s, or too much space, and was stopped: add a time window or a filter."
-BUSY = "A table of this question is being changed right now: ask again in a moment."
+BUSY = "A table this question needs is being changed. Ask again in a moment."
 
 
 def test_whoever_has_to_wait_too_long_is_told_what_to_do(

@@ -28,7 +28,7 @@ CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
 DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January: 12 customers.\n"
 CHOIR = "What is the policy on the number of customers that sing in the choir?"
-UNREAD = "The business data do not answer this: These words mean nothing in the data: sing, choir."
+UNREAD = "The business data cannot answer this: These words mean nothing in the data: sing, choir."
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +78,8 @@ def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing
 ) -> None:
     """“代码评审要几个人同意？” names people, and is no question on data."""
     floor(near=True)
-    for least, is_told in ((data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)):
-        monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
+    for least, is_told in ((data_coverage.MIN_UNDERSTOOD, False), (0.0, True)):
+        monkeypatch.setattr(data_coverage, "MIN_UNDERSTOOD", least)
         row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
         assert row.state["output"]["kind"] == "passages"
         assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)

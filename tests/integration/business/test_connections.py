@@ -84,7 +84,7 @@ def test_a_changed_connection_forgets_the_password(away: DataSource, root: User)
         away.save()
         before = away.where
         answer = client.post(page, form(away, **change), follow=True)
-        assert "The stored password was for the old address and is forgotten" in answer.content.decode(), change
+        assert "The stored password was for the old address and has been removed" in answer.content.decode(), change
         moved = DataSource.unscoped.get(pk=away.pk)
         assert bytes(moved.encrypted_password) == b""
         assert moved.address.password == ""

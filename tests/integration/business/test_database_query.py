@@ -109,7 +109,7 @@ def test_a_model_s_statement_goes_through_guard_and_sandbox_too(demo: DataSource
     assert Entry.objects.filter(action=Action.TOOL_CALLED, outcome=Outcome.ERROR, reason="SqlRefused").count() == 1
     assert 'column "salary" does not exist' in refused.result.error
     written = ask("emma", "drop", sql="DELETE FROM customer")
-    assert "Only questions are run" in written.result.error
+    assert "Only SELECT is allowed" in written.result.error
     actions = list(Entry.objects.filter(actor_name="emma", action__startswith="sql.").values_list("action", flat=True))
     assert sorted(actions) == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]
 
@@ -117,7 +117,7 @@ def test_a_model_s_statement_goes_through_guard_and_sandbox_too(demo: DataSource
 def test_who_may_ask_nothing_is_told_so(demo: DataSource) -> None:
     called = ask("sofia", "how many orders are there")
     assert called.problem == "ToolMistake"
-    assert "There is no data source that you may ask" in called.result.error
+    assert "There is no data source you can ask" in called.result.error
 
 
 @pytest.mark.parametrize("question", ["上个月新增了多少客户？", "当前在进行中的项目有哪些？"])

@@ -16,7 +16,7 @@ from tests.integration.agent.conversations import asked, stored
 
 COMPANY = load_company()
 COUNTED = {question for said in QUESTIONS.values() for question in (said.zh, said.en)}
-LEAD = "Ask for numbers and lists, too"
+LEAD = "You can also ask for numbers and lists"
 
 
 def named(username: str) -> User:

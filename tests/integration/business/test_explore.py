@@ -72,10 +72,10 @@ def test_what_is_chosen_is_asked_and_shown_and_downloaded(nora: User) -> None:
 
 REFUSED = {
     "metric=sale.revenue&by=customer.api_token": "There is no dimension called customer.api_token.",
-    "metric=sale.revenue&start=yesterday": "yesterday is no date.",
+    "metric=sale.revenue&start=yesterday": "yesterday is not a date.",
     "metric=sale.revenue&metric=list:sale": "A list stands alone: it has no numbers, no share and no comparison.",
     "metric=sale.revenue&when=dates&start=2026-02-01&end=2026-01-01": "The first day comes before the last.",
-    "metric=sale.revenue&field0=sale.amount&op0=in&value0=much": "much is no number.",
+    "metric=sale.revenue&field0=sale.amount&op0=in&value0=much": "much is not a number.",
     "by=customer": "Choose what to show.",
 }
 
@@ -140,7 +140,7 @@ def test_tables_columns_and_values_that_somebody_may_not_ask_are_nowhere(nora: U
 def test_who_may_not_ask_the_source_sees_nothing_of_it(askers: Askers, nora: User) -> None:
     other = make_user("otto")
     text = page(other, "/data/")
-    assert "There is no data source that you may ask." in text
+    assert "There is no data source you can ask." in text
     assert names_in(text) == set()
     missing = page(other, "/data/?source=nothing", status=404)
     assert page(other, "/data/?source=shop", status=404).replace("shop", "nothing") == missing

@@ -109,7 +109,7 @@ def test_what_the_data_cannot_answer_is_said_beside_what_the_documents_do(compan
     row = stored(events)
     assert "prod-cn" in words(events)
     (last,) = of(events, Complete)
-    assert "The part about business data cannot be answered from the data you may ask." in last.data["notices"]
+    assert "The part about business data could not be answered from data you can query." in last.data["notices"]
     assert "sql" not in row.state["tools"]
 
 

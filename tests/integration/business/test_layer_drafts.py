@@ -86,7 +86,7 @@ def test_how_far_it_is_stands_on_the_page_while_it_is_read(managed: Managed, mon
     assert begun(*managed).attempt == first.attempt
     text = page(*managed)
     assert "data-open" in text
-    assert "It begins as soon as other work is done" in text
+    assert "It starts once other work is done" in text
     seen: list[str] = []
     write = layer_drafts._write
 
@@ -231,4 +231,4 @@ def test_a_dead_worker_is_told_and_a_lost_message_sent_again(managed: Managed, m
     assert sent == [attempt]
     LayerDraft.objects.update(alive_at=timezone.now() - timedelta(minutes=11))
     layer_drafts.tend()
-    assert "Its worker ended before it did." in page(*managed)
+    assert "Its worker ended too early." in page(*managed)

@@ -120,13 +120,13 @@ UNFIT = {
     "GRANT SELECT (rolpassword) ON pg_authid TO copilot_source": "can read pg_catalog.pg_authid",
     "GRANT EXECUTE ON FUNCTION pg_read_file(text) TO copilot_source": "can run functions that read files",
     "ALTER TABLE sale OWNER TO copilot_source": "owns public.sale",
-    "REVOKE CREATE ON DATABASE sales FROM copilot_source": "may not create schemas",
+    "REVOKE CREATE ON DATABASE sales FROM copilot_source": "cannot create schemas",
     "REVOKE SELECT ON customer FROM copilot_source": "may not read the table public.customer",
 }
 OTHERWISE = {
-    "ALTER ROLE copilot_source CREATEROLE": "may create roles",
+    "ALTER ROLE copilot_source CREATEROLE": "can create roles",
     "ALTER ROLE copilot_source BYPASSRLS": "bypasses row security",
-    "ALTER ROLE copilot_source REPLICATION": "may copy the whole server",
+    "ALTER ROLE copilot_source REPLICATION": "can copy the whole server",
     "GRANT pg_execute_server_program TO copilot_source": "is a member of pg_execute_server_program",
     "GRANT pg_read_server_files TO copilot_source": "is a member of pg_read_server_files",
     "GRANT copilot TO copilot_source": "is a member of copilot",
@@ -135,7 +135,7 @@ OTHERWISE = {
     "GRANT EXECUTE ON FUNCTION lo_import(text), pg_ls_dir(text) TO PUBLIC": "can run functions that read files",
     "ALTER DATABASE sales OWNER TO copilot_source": "owns sales",
     "CREATE SCHEMA AUTHORIZATION copilot_source": "owns copilot_source",
-    "REVOKE USAGE ON SCHEMA public FROM PUBLIC, copilot_source": "may not use the schema public",
+    "REVOKE USAGE ON SCHEMA public FROM PUBLIC, copilot_source": "cannot use the schema public",
 }
 
 

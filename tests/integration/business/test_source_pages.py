@@ -68,7 +68,7 @@ def test_a_wrong_person_is_one_sentence(source: DataSource, root: User) -> None:
     make_user("sam")
     for person, sentence in (
         ("nobody-of-this-name", "There is no person called"),
-        ("sam", "There is no data source shop that you may ask"),
+        ("sam", "There is no data source shop you can query"),
     ):
         status, page = checked(root, "SELECT 1", person=person)
         assert (status, sentence in page) == (400, True)
@@ -130,7 +130,7 @@ def test_a_layer_is_saved_with_a_warning_where_the_database_does_not_answer(sour
     DataSource.unscoped.filter(pk=source.pk).update(database="not_there")
     text = written(source.semantic_layer).replace("table: customer", "table: custommer", 1)
     status, page = layer_page(source, steward, text=text)
-    assert (status, "nobody looked whether these tables are there" in page) == (200, True)
+    assert (status, "these tables were not checked" in page) == (200, True)
     assert "custommer" in {
         model.table for model in DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models
     }
@@ -220,7 +220,7 @@ def test_whoever_saves_second_is_told_and_loses_nothing(source: DataSource, stew
     assert table_page(source, steward, "sale", text=kept, version=first["version"])[0] == 200
     status, page = table_page(source, root, "sale", text=late, version=second["version"])
     assert status == 409
-    assert "Somebody has saved the table sale since you opened it." in page
+    assert "Someone has saved the table sale since you opened it." in page
     assert "synonyms: [second]" in page  # what was typed is still there
     assert table_page(source, root, "region", **other)[0] == 200  # another table is no conflict
     status, _page = table_page(source, root, "sale", text=late, version=second["version"], remove="1")
@@ -236,7 +236,7 @@ def test_a_whole_layer_does_not_overwrite_what_was_saved_meanwhile(source: DataS
     table_page(source, steward, "sale", text=kept, version=form["version"])
     status, page = layer_page(source, steward, text=written(source.semantic_layer), version=version)
     assert status == 409
-    assert "Somebody has saved the data source shop since you opened it." in page
+    assert "Someone has saved the data source shop since you opened it." in page
     layer = DataSource.unscoped.get(pk=source.pk).semantic_layer
     assert next(m for m in layer.semantic_models if m.name == "sale").synonyms == ("kept",)
 

@@ -171,7 +171,7 @@ def test_check_sql_without_execute_runs_nothing_and_knows_no_source_of_others(
     assert verdict["verdict"] == "allow"
     assert "rows" not in verdict
     assert "IN ('North')" in verdict["rewritten"]
-    with pytest.raises(CommandError, match="There is no data source shop that you may ask"):
+    with pytest.raises(CommandError, match="There is no data source shop you can query"):
         check(tmp_path, make_user("sam"), "SELECT 1")
 
 

@@ -139,11 +139,11 @@ def test_a_measure_is_taken_away(source: DataSource) -> None:
 def test_a_wrong_field_is_one_sentence_and_changes_nothing(source: DataSource, steward: User) -> None:
     model, version = table_of(source, "sale")
     for changed, sentence in (
-        ({"who": "column", "unit_column": ""}, "fields that are marked"),
+        ({"who": "column", "unit_column": ""}, "Check the fields marked"),
         ({"m-0-filter": "= x"}, "nothing before its equals sign"),
         ({"m-0-name": "a\tb"}, "String should match pattern"),
         ({"c-0-name": "colour"}, "has no column colour"),
-        ({"c-TOTAL_FORMS": ""}, "fields that are marked"),
+        ({"c-TOTAL_FORMS": ""}, "Check the fields marked"),
     ):
         data = {**fields_of(model), **changed, "version": version, "fields": "1"}
         answer = client_of(steward).post(f"/admin/data-sources/{source.pk}/layer/table/?name=sale", data)

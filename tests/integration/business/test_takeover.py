@@ -98,8 +98,8 @@ def own_as(host: str) -> dict[str, object]:
 HOSTS = {
     "": "the product&#x27;s own server is never a data source",
     "localhost": "leads to the product&#x27;s own database server",
-    "0x7f000001": "is no host: give one name",
-    "2130706433": "is no host: give one name",
+    "0x7f000001": "is not a host. Give one name",
+    "2130706433": "is not a host. Give one name",
 }
 
 

@@ -80,7 +80,7 @@ def test_see_as_shows_the_number_they_would_get_and_is_recorded_as_the_overseer_
     (result,) = page.context["trial"].results
     assert result.table.rows == ((76,),)
     assert page.context["trial"].text == theirs.content.replace("75", "76")
-    assert "Only rows of their org units: North" in text_of(page)
+    assert "Only rows of their units: North" in text_of(page)
     assert (history(), done_by("nora")) == (before, by_them)
     assert done_by("olga") == [(Action.SQL_EXECUTED, "nora"), (Action.TOOL_CALLED, "nora")]
     entry = Entry.objects.get(action=Action.SQL_EXECUTED, actor_name="olga")

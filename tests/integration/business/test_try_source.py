@@ -28,7 +28,7 @@ def tried(user: User, fields: dict[str, Any]) -> str:
 
 
 def test_a_source_that_can_be_asked_is_said_to_and_nothing_is_saved(root: User, elsewhere: Elsewhere) -> None:
-    assert "all is as it should be" in tried(root, elsewhere.fields())
+    assert "everything works" in tried(root, elsewhere.fields())
     assert not DataSource.unscoped.exists()
     entry = Entry.objects.get(action=Action.SOURCE_CHECKED)
     assert entry.detail["faults"] == 0

@@ -30,7 +30,7 @@ def test_a_statement_runs_under_the_rights_of_whoever_asks(northerner: User, sou
         others = writing.call(sql=f"SELECT count(*) FROM customer WHERE org_unit {condition}")
         assert others.result.data["rows"] == [[0]], condition
     nothing = Writing(make_user("sam")).call(question=QUESTION).result.error
-    assert "There is no data source that you may ask" in nothing
+    assert "There is no data source you can ask" in nothing
 
 
 def test_with_a_question_alone_the_model_is_told_the_tables_and_nothing_runs(northerner: User) -> None:
@@ -44,7 +44,7 @@ def test_with_a_question_alone_the_model_is_told_the_tables_and_nothing_runs(nor
 def test_a_refused_statement_is_told_its_fault(northerner: User) -> None:
     writing = Writing(northerner)
     assert "to be told the tables" in writing.call(source="shop").result.error
-    assert "Only questions are run" in writing.call(sql="DELETE FROM customer").result.error
+    assert "Only SELECT is allowed" in writing.call(sql="DELETE FROM customer").result.error
     assert 'column "loyal" does not exist' in writing.call(sql="SELECT count(*) FROM customer WHERE loyal").result.error
     assert writing.call(sql=COUNT).result.data["rows"] == [[75]]
     assert actions() == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]

@@ -15,7 +15,7 @@ from tests.integration.agent.modelled import modelled, sent
 from tests.integration.business.writing import Writing
 from tests.modelserver import calls, says
 
-FREE = "Counted as a language model wrote it, by no definition of the data."
+FREE = "Counted by a model's own query, not by a definition in the data."
 OTHERWISE = "This is not counted by the definition “revenue: Order amounts without cancelled orders”."
 
 

@@ -60,7 +60,7 @@ def test_a_right_that_ends_before_the_answer_is_sent_ends_it(company: Company, m
     monkeypatch.setattr("agent.chat_platforms.answering.complete", slow)
     said = company.asked(SALARY)
     assert "420,000" in Message.objects.get(role="assistant").content  # it was written
-    assert said == "What you may read changed while this was answered. Ask again.\nOpen in the chat"
+    assert said == "Your access changed while this was answered. Ask again.\nOpen in the chat"
 
 
 def test_whoever_is_nobody_here_is_told_whom_to_ask_and_nothing_else(company: Company) -> None:
@@ -96,7 +96,7 @@ def test_a_question_is_answered_in_its_language_and_what_is_no_text_gets_one_sen
     assert company.asked("", kind="image", content={"image_key": "i"}) == "I read text only: write your question."
     assert "打开" in company.asked("员工每年有多少天年假？")
     company.feishu.people.clear()
-    assert company.asked("员工每年有多少天年假？") == "我不认识您：这里没有账户使用您的邮箱地址。请咨询the desk。"
+    assert company.asked("员工每年有多少天年假？") == "我不认识您：这里没有账号使用您的邮箱地址。请咨询the desk。"
 
 
 def test_the_same_event_again_is_answered_once_and_forgotten_after_a_month(company: Company) -> None:

@@ -27,8 +27,8 @@ from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.chat_platforms.company import GROUP, LEAVE, SALARY, Company
 from tests.modelserver import says
 
-NOT_ALL = "Not everybody in this group has an account here, so I answer nothing in it. Ask me directly."
-UNSEEN = "I cannot tell who is in this group, so I answer nothing in it. Ask me directly."
+NOT_ALL = "Not everyone in this group has an account here, so I do not answer here. Ask me directly."
+UNSEEN = "I cannot tell who is in this group, so I do not answer here. Ask me directly."
 
 
 def asked(company: Company, text: str, **more: Any) -> str:
@@ -122,7 +122,7 @@ def test_somebody_who_comes_in_while_it_is_answered_is_shown_nothing(company: Co
             come()
 
     company.feishu.on_members = on_members
-    assert asked(company, LEAVE) == "Somebody came into this group while I was answering. Ask again."
+    assert asked(company, LEAVE) == "Someone joined this group while I was answering. Ask again."
 
 
 @pytest.mark.parametrize("what", ["loses a right", "is disabled"])

@@ -199,6 +199,6 @@ def test_000_a_person_asks_whether_a_document_is_ready(desk: Desk) -> None:
     (source,) = [event.query_references for event in events if event.query_references][-1]
     assert (source.number, source.source) == (1, "document catalogue")
     assert source.result is not None
-    assert source.result["table"]["rows"][0][3] == "in work"
+    assert source.result["table"]["rows"][0][3] == "in progress"
     (unchecked,) = [event for event in events if event.response_type == "answer" and "99/100" in event.content]
     assert unchecked.data["is_checked"] is False

@@ -100,7 +100,7 @@ BAD = {
     "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is no time. Write 2027-01-31",
     "Handbook,,,allow,anna,,view,2020-01-01,": "Line 3: A right cannot end in the past",
     "Handbook,,,break,,,,,": "Line 3: A knowledge base takes over nothing",
-    "Handbook,/,,break,,,,,": "Line 3: Nobody could manage “Handbook” any more.",
+    "Handbook,/,,break,,,,,": "Line 3: This would leave “Handbook” without a manager.",
 }
 
 
@@ -114,8 +114,8 @@ def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path) -
         assert Entry.objects.count() == entries
         assert written() == before
     for name, text, said in (
-        ("a.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Known are: knowledge_base, folder"),
-        ("a.yaml", "- {knowledge_base: Handbook}", "A grant file ends in .csv; “a.yaml” does not"),
+        ("a.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Choose from: knowledge_base, folder"),
+        ("a.yaml", "- {knowledge_base: Handbook}", "A grant file must end in .csv; “a.yaml” does not"),
     ):
         with pytest.raises(CommandError, match=said):
             imported(tmp_path, text, name)

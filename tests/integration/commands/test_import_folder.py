@@ -243,7 +243,7 @@ def test_a_tree_that_is_too_deep_is_refused_before_it_makes_folders(editor: User
     (deep / "bottom.md").write_text("# Bottom\n")
     said = run(tmp_path)
     assert "0 new, 0 changed, 0 unchanged, 1 refused" in said
-    assert "Folders lie at most 40 deep" in said
+    assert "Folders can be 40 levels deep" in said
     assert not Folder.unscoped.filter(name="level0").exists()
 
 

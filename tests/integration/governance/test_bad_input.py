@@ -51,7 +51,7 @@ def refused(change: Callable[[], object], sentence: str) -> None:
     assert everything() == before
 
 
-LOCKED_OUT = "Nobody could manage “Handbook” any more. Give somebody else the right to manage it first."
+LOCKED_OUT = "This would leave “Handbook” without a manager. Give someone else the right to manage it first."
 OUT: dict[str, Callable[[World], object]] = {
     "a grant with an end": lambda world: access.give(
         None, [Right.VIEW, Right.MANAGE], world.base, to=world.boss, expires_at=timezone.now() + timedelta(days=1)
@@ -81,7 +81,7 @@ def test_an_account_that_is_the_last_manager_is_kept(managed: World) -> None:
     form = {"username": "boss", "is_staff": "on", "first_name": "", "last_name": "", "email": ""}
     root, before = client_of(managed.root), everything()
     page = root.post(reverse("admin:auth_user_change", args=[managed.boss.pk]), form, follow=True)
-    assert "Nobody could manage “Handbook” any more" in text_of(page)
+    assert "This would leave “Handbook” without a manager" in text_of(page)
     assert everything() == before
     assert User.objects.get(pk=managed.boss.pk).is_active
 
@@ -96,7 +96,7 @@ def test_an_expired_token_does_nothing_of_what_it_is_sent_with(world: World) -> 
     answer = client_with(secret).post("/api/v1/folders", body)
     assert answer.status_code == 401
     assert answer.json()["detail"].startswith("This token expired on ")
-    assert answer.json()["detail"].endswith("Make a new one on your tokens page.")
+    assert answer.json()["detail"].endswith("Create a new one on your tokens page.")
     assert everything()[:-1] == before
     ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() + timedelta(days=1))
     assert client_with(secret).post("/api/v1/folders", body).status_code == 201, "nothing but its end refused it"

@@ -131,7 +131,7 @@ def test_a_server_that_refuses_names_the_setting(world: World, settings: Any, re
 def test_a_server_that_is_not_there_and_settings_that_are_missing_are_said(world: World, settings: Any) -> None:
     with mailbox() as server:
         through(settings, server)
-    assert "does not answer as it should" in tried(world)
+    assert "does not respond properly" in tried(world)
     assert not look_at_mail().ok
     settings.DEFAULT_FROM_EMAIL = ""
     assert "COPILOT_SMTP_FROM" in tried(world)

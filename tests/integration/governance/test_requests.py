@@ -89,7 +89,7 @@ def test_an_end_that_has_passed_is_refused_and_the_request_stays_open(told: Worl
 def test_waiting_requests_and_decisions_are_shown_to_the_people_concerned(told: World) -> None:
     asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
     boss, anna = client_of(told.boss), client_of(told.anna)
-    waits, granted = "request for access waits for you", "You were given access to a folder"
+    waits, granted = "access request is waiting for you", "You were given access to a folder"
     for name in ("chat", "admin:index"):
         assert waits in text_of(boss.get(reverse(name))), name
     assert waits not in text_of(client_of(told.mia).get(reverse("chat")))
@@ -164,7 +164,7 @@ def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) ->
     access.set_discoverable(None, told.pay, is_discoverable=False)
     page = text_of(client_of(told.anna).get(reverse("my-requests")))
     assert "Pay" not in page
-    assert "A folder whose name is not told any more" in page
+    assert "A folder whose name is now hidden" in page
     assert "Ask to view" not in text_of(client_of(told.anna).get(reverse("my-requests"), {"folder": str(told.pay.pk)}))
 
 
@@ -205,7 +205,7 @@ def test_the_api_tells_a_hidden_folder_as_a_missing_one(world: World) -> None:
     ]
     assert {(answer.status_code, answer.content) for answer in answers} == {(404, answers[0].content)}
     seen = anna.post("/api/v1/access-requests", {"folder": str(world.rules.pk)}, content_type="application/json")
-    assert (seen.status_code, seen.json()["detail"]) == (400, "You may view this folder already.")
+    assert (seen.status_code, seen.json()["detail"]) == (400, "You can already view this folder.")
     long = anna.post(
         "/api/v1/access-requests", {"folder": str(world.pay.pk), "reason": "x" * 501}, content_type="application/json"
     )

@@ -81,7 +81,7 @@ def test_the_tree_shows_governed_places_with_what_stands_on_them(world: World) -
     whole = text_of(client_of(world.boss).get(reverse("rights-tree")))
     assert "Engineering view, download" in whole
     assert "denied anna view" in whole
-    assert "name may be told" in whole
+    assert "name may be shown" in whole
     assert "Pay" in whole
     part = text_of(client_of(world.mia).get(reverse("rights-tree")))
     assert "Travel" in part

@@ -169,13 +169,13 @@ def test_with_the_guard_off_others_would_be_told(world: World, monkeypatch: pyte
 BAD: dict[str, dict[str, Any]] = {
     "changes.1: Choose at least one right.": {"user": "ben"},
     "changes.1: There is no person called “bem”. Did you mean “ben”?": {"user": "bem", "rights": ["view"]},
-    "changes.1.rights.0: “read” is none of the choices: view, download, add, change, manage.": {"user": "ben", "rights": ["read"]},
-    "changes.1.holder: There is no field “holder”. Known are:": {"holder": "ben"},
+    "changes.1.rights.0: “read” is not one of the choices: view, download, add, change, manage.": {"user": "ben", "rights": ["read"]},
+    "changes.1.holder: There is no field “holder”. Choose from:": {"holder": "ben"},
     "changes.1: Only folders are moved here; documents are moved on their own pages.": {"what": "move", "kind": "document"},
     "changes.1: “Rules” cannot be moved below itself.": {"what": "move", "parent": "travel"},
-    "changes.1: A right cannot end in the past:": {"user": "ben", "rights": ["view"], "until": "2020-01-01"},
-    "changes.1: Nobody could manage “Handbook” any more.": {"what": "break", "id": "root"},
-    "changes.1: “Engineering” cannot belong to “Platform”: that would close a circle.": {
+    "changes.1: A right cannot end in the past": {"user": "ben", "rights": ["view"], "until": "2020-01-01"},
+    "changes.1: This would leave “Handbook” without a manager.": {"what": "break", "id": "root"},
+    "changes.1: “Engineering” cannot belong to “Platform”: that would create a loop.": {
         "what": "move_unit", "unit": "Engineering", "below": "Platform"
     },
     "changes.1: There is no such folder, or you do not manage it.": {"id": "nothing", "rights": ["view"], "user": "ben"},

@@ -106,7 +106,7 @@ def test_after_the_last_attempt_it_is_given_up_and_a_person_can_try_again() -> N
 def test_only_a_failed_document_is_tried_again_and_only_by_who_may_change_it() -> None:
     base = make_base()
     document = make_document(base)
-    with pytest.raises(InvalidInput, match="has not failed"):
+    with pytest.raises(InvalidInput, match="Only failed documents can be tried again"):
         retry_document(keeper(), document_id=document.pk)
     reader, stranger = make_user(), make_user()
     allow(reader, base, Right.VIEW, Right.ADD)

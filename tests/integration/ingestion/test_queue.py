@@ -19,7 +19,7 @@ from knowledge.models import DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 from knowledge.services.folders import root_folder
 from knowledge.services.uploads import upload_document
-from knowledge.tasks import MOST_AHEAD, OVERDUE, ingest_version, reap_ingestion
+from knowledge.tasks import MAX_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
 from tests.listening import refusing_port
@@ -83,10 +83,10 @@ def test_whoever_uploads_without_end_keeps_nobody_else_waiting(django_capture_on
                 uploads.append(upload_document(Principal.of(person), folder_id=folder, filename=name, file=file))
         return [upload.version.pk for upload in uploads]
 
-    flood = uploaded_by(many, MOST_AHEAD + 3)
+    flood = uploaded_by(many, MAX_AHEAD + 3)
     later = uploaded_by(bert, 2)
-    assert drained("interactive") == flood[:MOST_AHEAD] + later
-    assert drained("bulk") == flood[MOST_AHEAD:]
+    assert drained("interactive") == flood[:MAX_AHEAD] + later
+    assert drained("bulk") == flood[MAX_AHEAD:]
     DocumentVersion.unscoped.filter(pk__in=flood[:2]).update(parse_status=ParseStatus.COMPLETED)
     DocumentVersion.unscoped.filter(pk=flood[-1]).update(parse_status=ParseStatus.FAILED)
     failed = DocumentVersion.unscoped.get(pk=flood[-1])

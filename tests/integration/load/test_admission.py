@@ -126,7 +126,7 @@ def test_a_full_queue_refuses_before_anything_is_stored_and_the_rest_is_answered
         found = asyncio.run(scene(url))
     assert found == {
         "working": "agent_query",
-        "place": ("queued", 0, {"before": 0}, "Others are being answered; yours is next."),
+        "place": ("queued", 0, {"before": 0}, "Others are being answered; you are next."),
         "greedy": True,
         "behind": {"before": 1},
         "full": True,
@@ -228,12 +228,12 @@ def test_a_database_that_is_gone_is_a_page_and_a_problem_document_and_never_a_tr
     assert [answer.status_code for answer in (page, listed, asked)] == [503] * 3
     assert page.headers["Content-Type"].startswith("text/html")
     assert page.headers["Refresh"] == page.headers["Retry-After"]
-    assert "The database does not answer at the moment" in page.text
+    assert "The database is not responding" in page.text
     assert "Traceback" not in page.text
     for answer in (listed, asked):
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert int(answer.headers["Retry-After"]) >= 1
-        assert answer.json()["detail"] == "The database does not answer at the moment. Try again in a few seconds."
+        assert answer.json()["detail"] == "The database is not responding. Try again in a few seconds."
     assert not Message.objects.exists()
 
 

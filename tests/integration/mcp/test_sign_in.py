@@ -211,7 +211,7 @@ def test_an_answer_counts_once_in_its_session_alone_and_as_long_as_the_service_s
     assert "tickets wide" in said(page)
     answer = consented(address_in(page))
     other = client_of(make_user("other", is_superuser=True))
-    not_waited_for = "This sign-in is not waited for"
+    not_waited_for = "This sign-in took too long"
     assert not_waited_for in said(other.get(reverse("mcp-callback"), answer, follow=True))
     assert not_waited_for in said(root.get(reverse("mcp-callback"), answer | {"state": "made-up"}, follow=True))
     assert "code" not in signing.heard()

@@ -100,7 +100,7 @@ def test_a_chip_is_named_under_todays_rights(library: Library) -> None:
     assert "with Client: Müller &amp; Söhne: one document you can read" in page
     take_back(None, [Right.VIEW], library.base, of=library.reader)
     page = browser(library.reader).get(f"/chat/{session.pk}/").content.decode()
-    assert "in a place that you may not see any more" in page
+    assert "in a place you can no longer see" in page
     assert "ller" not in page
     assert places_in(Principal.of(library.reader), scope_of(session.scope)) == [NOWHERE]
 
@@ -137,7 +137,7 @@ def test_the_command_asks_by_fields(library: Library) -> None:
         return out.getvalue()
 
     assert "Notice 1" in told("--field", "Client=Huber", "--field", "Year=2026")
-    assert "There is nothing in the chosen scope" in told("--field", "Client=Secret Holding")
+    assert "You can read nothing in the chosen scope" in told("--field", "Client=Secret Holding")
     for wrong, said in (("Client", "NAME=VALUE"), ("Colour=red", "There is no field “Colour”")):
         before = Session.objects.count()
         with pytest.raises(CommandError, match=said):

@@ -212,7 +212,7 @@ def test_nothing_supersedes_itself(house: House) -> None:
     one, two = make_document(house.folder, "one.md"), make_document(house.folder, "two.md")
     change(house, one, superseded_by="two.md")
     for name in ("one.md", "two.md"):
-        assert "cannot be superseded by itself" in change(house, two, superseded_by=name)
+        assert "cannot replace itself" in change(house, two, superseded_by=name)
     assert Document.unscoped.get(pk=two.pk).superseded_by is None
 
 
@@ -246,10 +246,10 @@ def test_versions_that_are_long_or_wholly_different_are_compared_as_far_as_a_pag
     document = make_document(house.folder, "a.md", "\n\n".join(f"New sentence {n}." for n in range(6)), ingested=True)
     url = reverse("versions-compare", args=[document.pk, 1, 2])
     reader = client_of(house.reader)
-    monkeypatch.setattr(version_diff, "MOST_PIECES", 7)
+    monkeypatch.setattr(version_diff, "MAX_PIECES", 7)
     page = reader.get(url)
     assert len(page.context["comparison"].pieces) == 7
-    monkeypatch.setattr(version_diff, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(version_diff, "MAX_CHARACTERS", 100)
     assert reader.get(url).status_code == 400
 
 

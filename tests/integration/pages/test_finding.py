@@ -192,7 +192,7 @@ def test_a_base_that_cannot_be_made_says_why_and_makes_nothing(filled: House) ->
     page = client_of(root).post(
         reverse("base-new"), {"name": "Rules", "first_files": [SimpleUploadedFile("a.md", b"# A")]}
     )
-    assert "There is a knowledge base called" in plain(page.content)
+    assert "There is already a knowledge base called" in plain(page.content)
     assert client_of(root).post(reverse("base-new"), {"name": " "}).status_code == 200
     for person in (filled.keeper, filled.stranger):
         assert client_of(person).get(reverse("base-new")).status_code == 403

@@ -132,7 +132,7 @@ def test_a_new_folder_opens_and_a_taken_name_is_said(house: House) -> None:
     assert "<h1" in plain(made.content)
     assert Folder.unscoped.get(name="Plans").parent == house.folder
     again = client.post(url, {"name": "Plans"}, follow=True)
-    assert "There is a folder called “Plans”" in plain(again.content)
+    assert "already contains a folder called “Plans”" in plain(again.content)
     assert "at least one visible character" in plain(client.post(url, {"name": " \n"}, follow=True).content)
 
 
@@ -148,7 +148,9 @@ def test_a_folder_is_renamed_and_moved_by_who_may_change_it(house: House) -> Non
     assert rename not in plain(client_of(house.reader).get(page).content)
 
     assert ">Minutes</h1>" in plain(client.post(rename, {"name": "Minutes"}, follow=True).content)
-    assert "There is a folder called “Taken”" in plain(client.post(rename, {"name": "Taken"}, follow=True).content)
+    assert "already contains a folder called “Taken”" in plain(
+        client.post(rename, {"name": "Taken"}, follow=True).content
+    )
     assert "is moved" in plain(client.post(move, {"parent": target.pk}, follow=True).content)
     assert "below itself" in plain(client.post(move, {"parent": "nonsense"}, follow=True).content)
     house.below.refresh_from_db()
@@ -161,14 +163,14 @@ def test_folders_end_where_a_page_can_still_draw_them(house: House) -> None:
     way = [house.folder]  # itself below the top folder
     while len(way) < DEEPEST:
         way.append(make_folder(way[-1], f"level {len(way)}"))
-    with pytest.raises(InvalidInput, match="Folders lie at most 40 deep; here it would be 41"):
+    with pytest.raises(InvalidInput, match="Folders can be 40 levels deep; this would be 41"):
         make_folder(way[-1])
     assert f">level {len(way) - 1}</h1>" in plain(
         client_of(house.keeper).get(reverse("folder", args=[way[-1].pk])).content
     )
     move = reverse("folder-move", args=[way[2].pk])
     said = plain(client_of(house.keeper).post(move, {"parent": make_folder(house.below).pk}, follow=True).content)
-    assert "Folders lie at most 40 deep" in said  # each of its folders would lie one deeper
+    assert "Folders can be 40 levels deep" in said  # each of its folders would lie one deeper
     assert Folder.unscoped.get(pk=way[2].pk).parent_id == way[1].pk
 
 

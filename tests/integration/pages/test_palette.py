@@ -124,5 +124,5 @@ def test_the_places_of_a_conversation_are_named_under_todays_rights(release: Hou
     take_back(None, [Right.VIEW], release.folder, of=release.reader)
     body = client_of(release.reader).get(page).content.decode()
     assert "Release notes" not in body
-    assert "in a place that you may not see any more" in body
+    assert "in a place you can no longer see" in body
     assert [(each.name, each.count) for each in places_in(principal_of(release.reader), scope)] == [("", 0)]

@@ -57,7 +57,7 @@ def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
     page = page_of(reader, row)
     assert "Bank holidays" not in page
     assert ">Leave<" in page
-    assert "One piece of evidence is not listed: you may not read it now." in page
+    assert "One source is not listed because you cannot read it now." in page
 
 
 def test_an_answer_from_before_traces_and_one_of_somebody_else() -> None:
@@ -65,7 +65,7 @@ def test_an_answer_from_before_traces_and_one_of_somebody_else() -> None:
     reader, other = make_reader(base), make_reader(base)
     row = stored(asked(reader, LEAVE))
     Message.objects.filter(pk=row.pk).update(state={}, duration_ms=None)
-    assert "No steps were kept of this answer." in page_of(reader, row)
+    assert "No steps were kept for this answer." in page_of(reader, row)
     page_of(other, row, status=404)
     question = row.session.messages.earliest("created_at")
     page_of(reader, question, status=404)

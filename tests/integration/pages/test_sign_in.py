@@ -61,7 +61,7 @@ def test_a_wrong_password_and_an_unknown_name_read_the_same(username: str) -> No
     make_user("disabled", password=PASSWORD, is_active=False)
     password = PASSWORD if username == "disabled" else "wrong"
     answer = Client().post("/sign-in/", {"username": username, "password": password})
-    assert "The name or the password is not right." in plain(answer.content)
+    assert "Wrong user name or password." in plain(answer.content)
     assert Entry.objects.filter(action=Action.SIGN_IN_FAILED).exists()
 
 
@@ -101,7 +101,7 @@ def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> No
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"name": "", "days": "30", "scopes": ["search"]}, "Give the token a name"),
+        ({"name": "", "days": "30", "scopes": ["search"]}, "Name the token after"),
         ({"name": "x", "days": "0", "scopes": ["search"]}, "1 to 366 days"),
         ({"name": "x", "days": "30"}, "at least one scope"),
         ({"name": "x", "days": "30", "scopes": ["all"]}, "There is no scope “all”"),
@@ -139,7 +139,7 @@ def test_a_token_for_a_folder_is_shown_to_reach_data_exactly_where_it_does(house
 
 def test_a_token_is_narrowed_to_a_folder_that_its_maker_may_see(house: House) -> None:
     client, url = client_of(house.reader), reverse("tokens")
-    assert "Of documents it reaches only the folder “Updates”" in plain(
+    assert "Among documents, it reaches only the folder “Updates”" in plain(
         client.get(url, {"folder": str(house.folder.pk)}).content
     )
     form = {"name": "report", "days": "30", "scopes": ["search"], "folder": str(house.folder.pk)}

@@ -136,7 +136,7 @@ def test_the_admin_takes_a_key_never_shows_it_and_forgets_it_with_its_address(wo
     assert (row.model, opened(row.encrypted_key, row.base_url)) == ("c", "sk-1234")
 
     moved = client.post(page, {**form, "api_key": "", "base_url": "https://evil.example/v1"}, follow=True)
-    assert "The stored key was for the old address and is forgotten" in moved.content.decode()
+    assert "The stored key was for the old address and has been removed" in moved.content.decode()
     row.refresh_from_db()
     assert row.encrypted_key == ""
     entries = Entry.objects.filter(action=Action.AGENT_CHANGED)

@@ -101,7 +101,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({}, "query: "),
     ({"query": "x", "knowledge_ids": ["x"]}, "knowledge_ids.0: "),
     ({"query": "x", "agent_enabled": True}, "agent_enabled"),
-    ({"query": "\u200b"}, "the text is empty"),
+    ({"query": "\u200b"}, "The question is empty"),
     ({"query": "字" * 20_000}, "at most 4000 characters"),
 ]
 

@@ -65,8 +65,8 @@ def test_who_may_only_add_replaces_no_document_of_somebody_else(world: World) ->
     document = upload(world).json()["document"]
     refused = upload(world, role="add", data=b"# Mine")
     assert problem(refused, 403) == (
-        "“new.md” is here already, and not yours alone: a new version needs the right “change”."
-        " Ask for it, or add your file under another name."
+        "“new.md” already exists here and is not only yours: a new version needs the right “change”. Ask for "
+        "it, or use another file name."
     )
     assert Document.unscoped.get(pk=document["id"]).versions.count() == 1
     assert upload(world, role="add").json()["outcome"] == "unchanged", "nothing is replaced"
@@ -126,7 +126,7 @@ def test_a_wrong_form_is_refused_naming_the_field(world: World) -> None:
 def test_an_upload_without_the_right_stores_nothing(world: World) -> None:
     before = Document.unscoped.count()
     assert "add documents and folders" in problem(upload(world, role="view"), 403)
-    assert problem(upload(world, role="nobody"), 404) == "There is no such folder, or you may not see it."
+    assert problem(upload(world, role="nobody"), 404) == "There is no such folder, or you cannot see it."
     assert Document.unscoped.count() == before
 
 
@@ -200,7 +200,7 @@ def test_a_retry_queues_a_failed_document_once(world: World) -> None:
     path = f"/api/v1/documents/{world.document.pk}/retry"
     answer = world.client("change").post(path)
     assert (answer.status_code, answer.json()["parse_status"], answer.json()["attempts"]) == (202, "pending", 0)
-    assert "has not failed" in problem(world.client("change").post(path), 400)
+    assert "Only failed documents can be tried again" in problem(world.client("change").post(path), 400)
 
 
 def move(world: World, role: str, folder: Folder) -> Answer:
@@ -236,4 +236,4 @@ def test_a_deleted_document_is_gone_with_its_files(
         assert world.client("change").delete(f"/api/v1/documents/{document.pk}").status_code == 204
     assert stored_files(settings) == before
     gone, never = (world.client("change").get(f"/api/v1/documents/{pk}") for pk in (document.pk, uuid4()))
-    assert problem(gone, 404) == problem(never, 404) == "There is no such document, or you may not see it."
+    assert problem(gone, 404) == problem(never, 404) == "There is no such document, or you cannot see it."

@@ -61,7 +61,7 @@ def test_an_answer_is_rated_rated_anew_and_the_rating_taken_back(answered: Asked
 NO_RATINGS: list[tuple[dict[str, Any], str]] = [
     ({"rating": "great"}, "rating"),
     ({"rating": "helpful", "comment": "x" * 1_001}, "comment"),
-    ({"rating": "", "comment": "why"}, "a comment goes with a rating"),
+    ({"rating": "", "comment": "why"}, "a comment needs a rating"),
     ({"rating": "helpful", "stars": 5}, "stars"),
 ]
 
@@ -87,13 +87,13 @@ def test_the_page_rates_and_asks_why(answered: Asked) -> None:
     client: Any = client_of(answered.reader)
     path = reverse("feedback", args=[answered.row.session_id, answered.row.pk])
     conversation = reverse("conversation", args=[answered.row.session_id])
-    assert "Say why" not in client.get(conversation).content.decode()
+    assert "Give a reason" not in client.get(conversation).content.decode()
     answer = client.post(path, {"rating": "not_helpful"})
     branch = reverse("conversation-at", args=[answered.row.session_id, answered.row.pk])
     assert (answer.status_code, answer["Location"]) == (302, f"{branch}#m-{answered.row.pk}")
     page = client.get(conversation).content.decode()
     assert 'value="" aria-pressed="true" aria-label="This answer did not help"' in page
-    assert "Say why" in page
+    assert "Give a reason" in page
     client.post(path, {"rating": "not_helpful", "comment": "Out of date."})
     assert "Out of date." in client.get(conversation).content.decode()
     client.post(path, {"rating": ""})

@@ -52,7 +52,7 @@ def test_what_the_tree_does_not_allow_is_refused_in_words(world: World) -> None:
     into_itself = post(world, f"folders/{world.folder.pk}/move", {"parent": str(world.empty.pk)})
     assert (into_itself.status_code, into_itself.json()["detail"]) == (400, "“Rules” cannot be moved below itself.")
     across = post(world, f"folders/{world.folder.pk}/move", {"parent": str(other_base.pk)})
-    assert (across.status_code, "within its knowledge base" in across.json()["detail"]) == (400, True)
+    assert (across.status_code, "within their knowledge base" in across.json()["detail"]) == (400, True)
     full = world.client("all").delete(f"/api/v1/folders/{world.folder.pk}")
     assert (full.status_code, "is not empty" in full.json()["detail"]) == (400, True)
     without_add = post(world, f"folders/{world.folder.pk}/move", {"parent": str(everything.pk)})

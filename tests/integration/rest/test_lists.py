@@ -127,7 +127,7 @@ WRONG = {
     "documents?offset=50": "offset: ",
     "documents?search=x": "search: ",
     "documents?parse_status=lost": (
-        "parse_status: “lost” is none of the choices: pending, processing, completed, failed."
+        "parse_status: “lost” is not one of the choices: pending, processing, completed, failed."
     ),
     "documents/{document}/chunks?limit=101": "limit: ",
     "documents/{document}/chunks?offset=-1": "offset: ",

@@ -114,7 +114,7 @@ def test_a_search_is_recorded_without_its_words(shelf: Shelf) -> None:
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"query": ["x"]}, "query: "),
-    ({"query": "\u200b"}, "the text is empty"),
+    ({"query": "\u200b"}, "The question is empty"),
     ({"query": "字" * 20_000}, "at most 4000 characters; this one has 20000"),
     ({"top_k": 51}, "top_k: "),
     ({"language": "klingon"}, "language: "),

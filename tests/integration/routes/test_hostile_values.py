@@ -131,7 +131,7 @@ def test_a_host_that_is_none_of_ours_is_told_so_as_a_page_and_as_a_problem_docum
     page = client(world, "/").get("/library/", headers={"host": "evil.example"})
     answer = client(world, "/").get("/api/v1/sessions", headers={"host": "evil.example", "accept": "*/*"})
     assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
-    assert "What was sent cannot be used." in page.content.decode()
+    assert "The request is not valid." in page.content.decode()
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
     assert "evil" not in answer.content.decode()
 

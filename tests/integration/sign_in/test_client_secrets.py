@@ -27,7 +27,7 @@ def test_a_company_sign_in_of_the_admin_works_like_one_of_the_settings(issuer: I
             "secret": "a secret of the tests", "groups_claim": "groups"}  # fmt: skip
     url = reverse("admin:socialaccount_socialapp_add")
     assert "http://testserver/sign-in/with/PROVIDER-ID/callback/" in plain(client.get(url).content)
-    assert "by https:// only" in plain(client.post(url, form).content)
+    assert "needs an https:// address" in plain(client.post(url, form).content)
     assert "Give the client secret" in plain(client.post(url, form | {"secret": ""}).content)
     form["server_url"] = issuer.url.replace("http://", "https://")
     assert client.post(url, form).status_code == 302

@@ -113,7 +113,7 @@ def test_an_account_of_that_name_which_is_not_linked_is_not_handed_over(issuer: 
     make_user("MEI", is_superuser=True)
     client, answer = signed_in_by_company()
     assert (answer.status_code, is_in(client)) == (403, False)
-    assert "There is an account “mei” here that is not linked to your company sign-in." in plain(answer.content)
+    assert "The account “mei” already exists here but is not linked to your company sign-in." in plain(answer.content)
     assert not SocialAccount.objects.exists()
 
 
@@ -181,7 +181,7 @@ def test_an_identity_that_is_not_proven_lets_nobody_in(issuer: Issuer, what: str
     WRONG[what](issuer)
     client, answer = signed_in_by_company()
     assert (answer.status_code, is_in(client)) == (401, False)
-    assert "gave an answer that cannot be used" in plain(answer.content)
+    assert "returned something unusable" in plain(answer.content)
     assert not User.objects.exists()
 
 
@@ -196,7 +196,7 @@ def test_whoever_does_not_consent_is_led_back(issuer: Issuer) -> None:
     issuer.refuses = True
     client, answer = signed_in_by_company()
     answer = client.get(answer["Location"], follow=True)
-    assert "You did not sign in at the company sign-in." in plain(answer.content)
+    assert "The company sign-in was not completed." in plain(answer.content)
 
 
 def test_an_issuer_that_does_not_answer_is_one_sentence(issuer: Issuer, settings: Any) -> None:

@@ -69,7 +69,7 @@ def test_a_wrong_password_and_none_open_nothing_and_make_no_account(directory: S
     directory.add_person(f"wen{len(password)}", password=PASSWORD)
     client, answer = sign_in(f"wen{len(password)}", password)
     assert (answer.status_code, is_in(client)) == (200, False)
-    assert "The name or the password is not right." in plain(answer.content)
+    assert "Wrong user name or password." in plain(answer.content)
     assert not User.objects.exists()
     assert authenticate(None, username=f"wen{len(password)}", password=password) is None
     given = LdapSettings(**directory.settings())
@@ -134,8 +134,8 @@ def test_an_account_of_ours_is_not_handed_over_by_its_name_and_its_own_password_
     assert is_in(sign_in("root", "a password of ours")[0])
     assert not DirectoryAccount.objects.exists()
     refused = Entry.objects.filter(action=Action.SIGN_IN_FAILED, detail={"directory": "ldap"})
-    assert {entry.reason.partition(" already")[0] for entry in refused} == {
-        f"There is an account “{name}”" for name in ("Clara", "root", "robot")
+    assert {entry.reason.partition(".")[0] for entry in refused} == {
+        f"There is already an account “{name}”" for name in ("Clara", "root", "robot")
     }
 
 

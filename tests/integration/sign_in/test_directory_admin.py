@@ -33,7 +33,7 @@ def test_an_account_is_handed_over_and_taken_back_and_both_are_recorded() -> Non
 @pytest.mark.parametrize(
     ("name", "directory", "external_id", "says"),
     [
-        ("root", "scim", "an-id", "Administrators of the system and service accounts stay ours."),
+        ("root", "scim", "an-id", "System administrators and service accounts are always managed here."),
         ("mei", "ldap", "", "Give the id of the entry"),
     ],
 )

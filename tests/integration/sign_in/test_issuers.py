@@ -115,7 +115,7 @@ def test_an_address_that_this_server_does_not_connect_to_is_told_from_one_where_
 def test_the_button_judges_the_address_as_the_form_does_and_saves_nothing() -> None:
     client = client_of(make_user("root", is_superuser=True))
     said = client.post(reverse("sign-in-try"), {"server_url": "http://issuer.example", "provider_id": "company"})
-    assert "https:// only" in text_of(said)
+    assert "needs an https:// address" in text_of(said)
     assert not Entry.objects.filter(action=Action.SIGN_IN_TESTED).exists()
     assert client_of(staff("sam")).post(reverse("sign-in-try"), {}).status_code == 403
     assert client_of(make_user("clara")).post(reverse("sign-in-try"), {}).status_code == 302

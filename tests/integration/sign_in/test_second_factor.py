@@ -97,7 +97,7 @@ def test_the_key_is_not_in_the_database_in_the_clear_and_ends_with_the_signing_k
     client, _answer = sign_in("mei")
     answer = client.post(reverse("mfa_authenticate"), {"code": code_for(secret)})
     assert (answer.status_code, is_in(client)) == (400, False)
-    assert "made with another signing key" in plain(answer.content)
+    assert "created with another signing key" in plain(answer.content)
 
 
 def staff(name: str = "clerk") -> User:

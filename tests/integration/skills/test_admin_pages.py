@@ -134,7 +134,7 @@ def test_whoever_may_only_add_reviews_nothing_and_whoever_may_only_review_adds_n
 def test_what_is_wrong_with_a_zip_is_said_and_ours_are_offered(adder: Client) -> None:
     answer = adder.post("/admin/skills/", {"package": SimpleUploadedFile("a.zip", b"no zip")})
     assert answer.status_code == 400
-    assert "The file is no zip that can be read." in answer.content.decode()
+    assert "The file is not a readable zip." in answer.content.decode()
     assert adder.post("/admin/skills/", {}).status_code == 400
     assert adder.post("/admin/skills/", {"shipped": "../report"}).status_code == 400
     assert adder.post("/admin/skills/", {"shipped": "report"}).status_code == 302

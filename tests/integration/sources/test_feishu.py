@@ -189,7 +189,7 @@ def test_a_department_is_named_and_can_be_said(ruled: Source, wiki: Wiki, people
     run = read(ruled)
     assert (run.state, who_sees(ruled, "指南.md", people)) == (RunState.PARTIAL, set())
     assert [each["why"] for each in run.problems] == [
-        "Who belongs to “od-4e6ac” (opendepartmentid) is not told: say in the settings what it is called here."
+        "It is not known who belongs to “od-4e6ac” (opendepartmentid): say in the settings what it is called here."
     ]
     ruled.settings = {**ruled.settings, "groups": ["od-4e6ac = Sales"]}
     save_source(None, ruled)
@@ -242,7 +242,7 @@ def test_at_the_page_it_is_tried_with_rights_and_made_with_its_secret_sealed(
     }  # fmt: skip
     shown = client.post("/admin/sources/new/feishu/", {**form, "set_groups": "", "try": ""}).content.decode()
     assert "6 pages would come" in shown
-    assert "Who belongs to “oc_all” (openchat) is not told" in shown
+    assert "It is not known who belongs to “oc_all” (openchat)" in shown
     assert not Source.unscoped.exists()
     assert client.post("/admin/sources/new/feishu/", {**form, "save": ""}).status_code == 302
     source = Source.unscoped.get()

@@ -107,7 +107,7 @@ def test_an_empty_folder_withdraws_nothing(source: Source, opened: Path, folder:
     (opened / "guide" / "start.md").unlink()
     run = read(source)
     assert run.state == RunState.FAILED
-    assert "Nothing is there any more" in run.problem
+    assert "Nothing is left of" in run.problem
     assert len(paths(folder)) == 2
 
 

@@ -150,7 +150,7 @@ def test_a_redirect_to_an_address_inside_is_refused(repository: Path, settings: 
 
 
 def test_what_is_no_repository_says_so(served: str, opened: Path) -> None:
-    with pytest.raises(Unreadable, match="is no git repository"):
+    with pytest.raises(Unreadable, match="is not a git repository"):
         preview(Source(kind="git", settings={"url": f"{served}/nothing.git"}), secret="")
     with pytest.raises(InvalidInput):
         preview(Source(kind="git", settings={"url": str(opened)}), secret="")
@@ -170,7 +170,7 @@ def test_a_branch_is_chosen_and_one_that_is_missing_is_named(
 
 @pytest.mark.usefixtures("here")
 def test_a_repository_without_end_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    monkeypatch.setattr(connector, "MOST_BYTES", 100)
+    monkeypatch.setattr(connector, "MAX_BYTES", 100)
     with serving(repository.parent) as (url, _asked), pytest.raises(Unreadable, match="has more than"):
         preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
 

@@ -20,7 +20,7 @@ def test_a_named_pipe_in_a_folder_costs_itself_alone(opened: Path, make_source: 
     (opened / "page.md").write_text("text")
     run = read(make_source("folder", path=str(opened)))
     assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 1, "failed": 1})
-    assert run.problems == [{"what": "pipe.md", "why": "pipe.md cannot be read: it is no regular file."}]
+    assert run.problems == [{"what": "pipe.md", "why": "pipe.md cannot be read: it is not a regular file."}]
 
 
 def test_a_pipe_in_place_of_the_rules_brings_nothing(opened: Path, make_source: Make, folder: Folder) -> None:
@@ -30,7 +30,7 @@ def test_a_pipe_in_place_of_the_rules_brings_nothing(opened: Path, make_source: 
     Source.unscoped.update(takes_rights=True)
     run = read(source)
     assert (run.state, paths(folder)) == (RunState.FAILED, {})
-    assert "it is no regular file" in run.problem
+    assert "it is not a regular file" in run.problem
 
 
 def test_a_skill_takes_nothing_from_outside_its_folder(tmp_path: Path) -> None:
@@ -44,5 +44,5 @@ def test_a_skill_takes_nothing_from_outside_its_folder(tmp_path: Path) -> None:
         package_in(skill)
     (skill / "secret.txt").unlink()
     os.mkfifo(skill / "pipe.txt")
-    with pytest.raises(InvalidInput, match="no regular file"):
+    with pytest.raises(InvalidInput, match="not a regular file"):
         package_in(skill)

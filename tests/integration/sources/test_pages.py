@@ -218,7 +218,7 @@ def test_a_folder_that_a_source_fills_is_not_deleted(
 ) -> None:
     source = make_source("folder", path=str(handbook))
     allow(root, folder, *Right)
-    with pytest.raises(InvalidInput, match="is filled by a source of documents"):
+    with pytest.raises(InvalidInput, match="A source of documents fills"):
         delete_folder(Principal.of(root), folder_id=folder.pk)
     delete_source(root, source, withdraw=False)
     delete_folder(Principal.of(root), folder_id=folder.pk)

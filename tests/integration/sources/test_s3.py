@@ -56,7 +56,7 @@ def test_a_wrong_key_or_bucket_is_named_and_takes_nothing_away(source: Source, s
     save_source(None, source, secret="coffee")
     run = read(source)
     assert (run.state, counts(run)) == (RunState.FAILED, {})
-    assert "wants another sign-in (403)" in run.problem
+    assert "needs another sign-in (403)" in run.problem
     assert len(paths(folder)) == 2
     source.settings = {**source.settings, "bucket": "no-such-bucket"}
     with pytest.raises(Unreadable, match="There is no bucket “no-such-bucket”"):

@@ -188,7 +188,7 @@ def test_a_group_whose_members_are_not_told_is_named_and_can_be_said(
     run = read(ruled)
     assert (run.state, who_sees(ruled, "start.md", people)) == (RunState.PARTIAL, set())
     assert {each["why"] for each in run.problems} == {
-        f"Who is in the group “{name}” is not told: say in the settings what it is called here."
+        f"It is not known who is in the group “{name}”: say in the settings what it is called here."
         for name in ("Handbook Members", "Visitors")
     }
     ruled.settings = {**ruled.settings, "groups": ["handbook members = Sales", "Visitors ="]}

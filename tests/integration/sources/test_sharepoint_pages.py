@@ -99,7 +99,7 @@ def test_a_page_of_which_nobody_says_who_may_read_it_is_named_and_not_brought(so
     run = read(source)
     assert counts(run) == {"added": 1, "failed": 1}
     assert [each["why"] for each in run.problems] == [
-        "“Home & more” is not in the library of the site's pages, which says who may read it."
+        "“Home & more” is not in the library of the site's pages, which says who can read it."
     ]
 
 

@@ -187,7 +187,7 @@ def test_a_page_that_needs_a_browser_is_named_and_not_guessed(site: Site, make_s
     run = read(make_source("web", **start(site)))
     assert "two.html" not in paths(folder)
     assert [each["why"] for each in run.problems] == [
-        f"{site.url}/docs/two.html says nothing without a browser that runs its scripts, and is not read."
+        f"{site.url}/docs/two.html shows nothing without JavaScript, so it is not read."
     ]
 
 
@@ -220,9 +220,9 @@ def test_no_more_than_wanted_and_that_is_said(site: Site, make_source: Make, fol
 
 def test_an_answer_that_is_too_much_or_takes_too_long_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.pages["/docs/"] = page("Start", text="x" * 10_000)
-    monkeypatch.setattr(http, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(http, "MAX_BYTES", 1_000)
     assert "has more than" in preview(Source(kind="web", settings=start(site)), secret="").problems[0]
-    monkeypatch.setattr(http, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(http, "MAX_BYTES", 1_000_000)
     monkeypatch.setattr(http, "WHOLE_S", -1)
     with pytest.raises(Unreadable, match="does not come to an end"):
         Client(site.url).get(f"{site.url}/docs/")

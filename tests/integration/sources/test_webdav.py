@@ -73,7 +73,7 @@ def test_only_what_changed_is_read_again_and_a_wrong_password_takes_nothing_away
     save_source(None, source, secret="coffee")
     run = read(source)
     assert (run.state, counts(run)) == (RunState.FAILED, {})
-    assert "wants another sign-in (401)" in run.problem
+    assert "needs another sign-in (401)" in run.problem
     assert len(paths(folder)) == 2
 
 

@@ -70,7 +70,7 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
     source = Source.unscoped.create(name="Wiki", folder=make_folder(base), kind="folder", settings={"path": "/secret"})
     run = begin(source, Trigger.HAND)
     assert run is not None
-    finish(run, problem="The folder /secret is not there.")
+    finish(run, problem="The folder /secret does not exist.")
     folder = make_folder(base, "Payroll")
     set_discoverable(None, folder, is_discoverable=True)
     asked = request_access(Principal.of(reader), folder_id=folder.pk, reason="May payroll")

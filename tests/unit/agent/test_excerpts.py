@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.passages.excerpts import MOST_ROWS, SHORT, Part, excerpt_of, folded
+from agent.passages.excerpts import MAX_ROWS, SHORT, Part, excerpt_of, folded
 
 PROSE = "Lunch is at noon. Employees have 30 days. The rest is up to you.\n\nSoup is at eleven."
 STEPS = "# Failover\n\n1. Stop the writer.\n2. Promote the replica.\n3. Point the clients at it."
@@ -58,7 +58,7 @@ def test_a_row_is_marked_in_its_table_with_the_header() -> None:
 def test_of_a_long_table_the_rows_around_are_shown(place: int) -> None:
     text = "| City | Limit |\n| --- | --- |\n" + "\n".join(f"| C{number} | {number} |" for number in range(20))
     (table,) = excerpt_of(text, *span(text, f"| C{place} | {place} |"))
-    assert (len(table.pieces), table.is_cut) == (MOST_ROWS, True)
+    assert (len(table.pieces), table.is_cut) == (MAX_ROWS, True)
     assert [row.cells[0] for row in table.pieces if row.is_marked] == [f"C{place}"]
 
 

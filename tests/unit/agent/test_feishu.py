@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.chat_platforms.base import Account, Challenge, Incoming, Link, NotFromPlatform, Reply
-from agent.chat_platforms.platforms.feishu import MOST_TEXT, WINDOW_S, Feishu, decrypted, post
+from agent.chat_platforms.platforms.feishu import MAX_TEXT, WINDOW_S, Feishu, decrypted, post
 from tests.feishu_chat import APP, BOT, KEY, SECRET, TOKEN, encrypted, mention, message, message_id, signed, to_group
 
 ACCOUNT = Account("https://open.feishu.cn", APP, SECRET, KEY, TOKEN, bot_id=BOT)
@@ -157,6 +157,6 @@ def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:
 
 
 def test_a_reply_that_a_message_does_not_hold_is_cut() -> None:
-    said = post(Reply("字" * (MOST_TEXT + 1)))
-    assert said["zh_cn"]["content"][0][0]["text"] == "字" * MOST_TEXT + " …"
+    said = post(Reply("字" * (MAX_TEXT + 1)))
+    assert said["zh_cn"]["content"][0][0]["text"] == "字" * MAX_TEXT + " …"
     assert len(json.dumps(said, ensure_ascii=False).encode()) < 25_000

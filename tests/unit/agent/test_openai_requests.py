@@ -19,7 +19,7 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==
 SHOWN = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, PICTURE]}
 ANSWERED = {"role": "assistant", "content": "A door."}
 ASKED = {"role": "user", "content": "How much leave is there?"}
-LEAST: list[tuple[type[OpenAIInput], dict[str, Any]]] = [
+MIN: list[tuple[type[OpenAIInput], dict[str, Any]]] = [
     (ChatCompletionRequest, {"model": "copilot", "messages": [ASKED]}),
     (ResponseRequest, {"model": "copilot", "input": "How much?"}),
     (EmbeddingRequest, {"model": "e", "input": "text"}),
@@ -30,7 +30,7 @@ LEAST: list[tuple[type[OpenAIInput], dict[str, Any]]] = [
 
 
 def test_null_means_left_out_whatever_the_field() -> None:
-    for form, least in LEAST:
+    for form, least in MIN:
         optional = {name for name, field in form().fields.items() if not field.required}
         assert optional, form
         nulls = dict.fromkeys([*optional, "temperature", "user", "type"])
@@ -38,9 +38,9 @@ def test_null_means_left_out_whatever_the_field() -> None:
 
 
 def test_null_inside_of_a_form_is_left_out_too() -> None:
-    chat = LEAST[0][1]
+    chat = MIN[0][1]
     assert ChatCompletionRequest.checked({**chat, "response_format": {"type": None}})
-    assert ResponseRequest.checked({**LEAST[1][1], "text": {"format": {"type": None}}})
+    assert ResponseRequest.checked({**MIN[1][1], "text": {"format": {"type": None}}})
 
 
 @pytest.mark.parametrize(("form", "name"), [(ChatCompletionRequest, "messages"), (ResponseRequest, "input")])

@@ -131,7 +131,7 @@ def test_work_begins_when_everybody_at_the_front_is_served() -> None:
 
 
 def test_a_front_that_never_empties_holds_work_up_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "MOST_S", 0.01)
+    monkeypatch.setattr(threads, "MAX_S", 0.01)
 
     async def scene() -> None:
         with held_up() as taking:

@@ -15,7 +15,7 @@ LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_
 CATALOG = Catalog.of(LAYER)
 REVENUE = "revenue: Order amounts without cancelled orders."
 OTHERWISE = "This is not counted by the definition “revenue: Order amounts without cancelled orders”."
-FREE = "Counted as a language model wrote it, by no definition of the data."
+FREE = "Counted by a model's own query, not by a definition in the data."
 
 
 def test_what_follows_the_definition_of_revenue() -> None:

@@ -9,7 +9,7 @@ from knowledge.text.pipe_table import pipe_table
 
 PEOPLE = ("Ana Lopez", "Bo Larsen", "Chen Wei")
 COLUMNS = 60
-TARGET, MOST = 40, 60
+TARGET, MAX = 40, 60
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -20,7 +20,7 @@ def chunks_of(rows: list[list[str]]) -> list[ChunkDraft]:
     parsed = ParsedDocument(
         blocks=(Block("heading", "Staff", level=1), Block("table", pipe_table(rows), is_headed=True))
     )
-    return chunk_document(parsed, count_tokens=count_words, target_tokens=TARGET, max_tokens=MOST)
+    return chunk_document(parsed, count_tokens=count_words, target_tokens=TARGET, max_tokens=MAX)
 
 
 def said_of(chunks: Sequence[ChunkDraft]) -> list[str]:
@@ -37,7 +37,7 @@ def test_every_piece_of_a_wide_row_says_whose_it_is() -> None:
             assert holding, (person, n)
             assert all(each.startswith(f"Name: {person};") for each in holding)
     assert not [each for each in said if sum(person in each for person in PEOPLE) > 1]
-    assert max(count_words([chunk.text for chunk in chunks])) <= MOST
+    assert max(count_words([chunk.text for chunk in chunks])) <= MAX
 
 
 def test_rows_that_fit_beside_a_long_header_stand_under_all_of_it() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from copilot_site.lib import waiting
 from copilot_site.lib.waiting import HAS_LEFT, NobodyWaits
-from knowledge.block_diff import MOST_STEPS, Steps, changes
+from knowledge.block_diff import MAX_STEPS, Steps, changes
 
 BLOCKS = st.lists(st.sampled_from("abcdefg"), max_size=30)
 SIZE = 20_000  # blocks: 400 kB of short paragraphs
@@ -66,7 +66,7 @@ def test_no_blocks_take_more_than_the_steps() -> None:
         before, after = hostile()[name]
         steps = Steps()
         assert rebuilt(before, after, steps) == (before, after), name
-        assert steps.done <= MOST_STEPS, name
+        assert steps.done <= MAX_STEPS, name
 
 
 def test_steps_that_are_used_up_end_the_comparing() -> None:

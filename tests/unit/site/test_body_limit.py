@@ -9,7 +9,7 @@ from django.conf import settings
 
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit, Message, Receive, Send
 
-MOST = 10
+MAX = 10
 Communicator: Any = ApplicationCommunicator  # it has no types
 
 
@@ -47,24 +47,24 @@ async def status_of(application: Any, headers: dict[str, str], *parts: bytes) ->
 
 
 async def test_a_body_up_to_the_limit_arrives_whole() -> None:
-    for parts in ((b"x" * MOST,), (b"x" * 4, b"x" * 6), (b"",)):
+    for parts in ((b"x" * MAX,), (b"x" * 4, b"x" * 6), (b"",)):
         inner = Inner()
         status, _ = await status_of(
-            BodyLimit(inner, most_bytes=MOST), {"content_length": str(len(b"".join(parts)))}, *parts
+            BodyLimit(inner, most_bytes=MAX), {"content_length": str(len(b"".join(parts)))}, *parts
         )
         assert (status, inner.read) == (200, b"".join(parts))
 
 
 async def test_an_announced_length_over_the_limit_is_refused_unread() -> None:
     inner = Inner()
-    status, body = await status_of(BodyLimit(inner, most_bytes=MOST), {"content_length": str(MOST + 1)})
+    status, body = await status_of(BodyLimit(inner, most_bytes=MAX), {"content_length": str(MAX + 1)})
     assert (status, json.loads(body)["code"], inner.was_called) == (413, "too_large", False)
 
 
 async def test_a_body_without_a_length_is_cut_at_the_limit() -> None:
     inner = Inner()
     status, body = await status_of(
-        BodyLimit(inner, most_bytes=MOST), {"transfer_encoding": "chunked"}, b"x" * 6, b"x" * 6, b"x" * 1000
+        BodyLimit(inner, most_bytes=MAX), {"transfer_encoding": "chunked"}, b"x" * 6, b"x" * 6, b"x" * 1000
     )
     assert (status, json.loads(body)["status"]) == (413, 413)
     assert inner.read == b"x" * 6

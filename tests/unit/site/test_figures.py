@@ -6,7 +6,7 @@ from pathlib import Path
 from django.core.management import get_commands
 
 ROOT = Path(__file__).parents[3]
-MOST = 10  # rows
+MAX = 10  # rows
 PAGES = ("README.md", "README.zh-CN.md")
 SHARE = re.compile(r"\d\s?%|\d m?s\b|\b\d+ of \d+\b")
 
@@ -23,7 +23,7 @@ def parts_of(page: str) -> tuple[list[list[str]], str]:
 
 def test_every_figure_names_its_command_and_its_commit() -> None:
     rows, _rest = parts_of("README.md")
-    assert 0 < len(rows) <= MOST
+    assert 0 < len(rows) <= MAX
     before = ""
     for _what, number, command, commit in rows:
         assert re.search(r"\d", number)

@@ -3,10 +3,10 @@
 import pytest
 
 from agent.providers.reply import PartialCall
-from copilot_site.lib.json_input import MOST_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
+from copilot_site.lib.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
 
 
-@pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 100_000])
+@pytest.mark.parametrize("levels", [MAX_LEVELS + 1, 100_000])
 @pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")])
 def test_deep_json_is_refused(levels: int, opened: str, closed: str) -> None:
     with pytest.raises(NestedTooDeeply):
@@ -14,7 +14,7 @@ def test_deep_json_is_refused(levels: int, opened: str, closed: str) -> None:
 
 
 def test_what_is_meant_is_read() -> None:
-    for levels in (0, 1, MOST_LEVELS):
+    for levels in (0, 1, MAX_LEVELS):
         value = loads("[" * levels + "1" + "]" * levels)
         for _ in range(levels):
             (value,) = value

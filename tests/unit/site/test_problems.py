@@ -75,4 +75,4 @@ def test_a_database_without_room_is_a_full_storage() -> None:
     error.__cause__ = DiskFull("could not extend file")
     response, body = answer_to(error)
     assert (response.status_code, body["code"]) == (507, "storage_full")
-    assert "The disk of the server is full; nothing was kept of this." in body["detail"]
+    assert "The server's disk is full, so nothing was saved." in body["detail"]

@@ -13,7 +13,7 @@ import pytest
 
 from copilot_site.embedded import supervisor as module
 from copilot_site.embedded.process import ServiceFailed, wait_gone
-from copilot_site.embedded.supervisor import MOST_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _Kept
+from copilot_site.embedded.supervisor import MAX_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _Kept
 from tests.waiting import wait_for
 
 # Starts a child of its own in its process group, as a worker does, says both numbers and waits.
@@ -53,10 +53,10 @@ def watched(part: Flighty, *, until_s: float, each_s: float = 0.5) -> list[str]:
 def test_a_part_that_never_lasts_is_tried_ever_later_and_named_once_as_broken() -> None:
     part = Flighty()
     said = watched(part, until_s=200)
-    assert said[:-1] == ["flighty ended by itself; it is started again."] * (MOST_ENDS - 1)
+    assert said[:-1] == ["flighty ended by itself; it is started again."] * (MAX_ENDS - 1)
     assert said[-1].startswith("flighty ended 5 times within a minute, at last it ended by itself: it is tried again")
     pauses = [after - before for before, after in zip(part.started_at, part.started_at[1:], strict=False)]
-    quick, slow = pauses[: MOST_ENDS - 2], pauses[MOST_ENDS - 2 :]
+    quick, slow = pauses[: MAX_ENDS - 2], pauses[MAX_ENDS - 2 :]
     assert quick == [pause + 0.5 for pause in PAUSES_S[1:]]
     assert len(slow) >= 4
     assert min(slow) >= SLOW_S
@@ -67,13 +67,13 @@ def test_a_part_that_cannot_be_started_says_why_and_is_tried_on() -> None:
     said = watched(part, until_s=200)
     assert said[1] == "flighty could not be started: the disk is full; it is started again."
     assert "at last it could not be started: the disk is full: it is tried again every 30 s" in said[-1]
-    assert len(part.started_at) > MOST_ENDS
+    assert len(part.started_at) > MAX_ENDS
 
 
 def test_a_part_that_lasted_begins_anew() -> None:
     part = Flighty()
     kept = _Kept(part, begun_at=0.0)
-    for place in range(MOST_ENDS):
+    for place in range(MAX_ENDS):
         part.now = place * 10.0
         kept.look(part.now)
         kept.look(part.now + 9)
