@@ -170,6 +170,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     )
     web_processes: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 4),
+        alias="WEB_CONCURRENCY",
         ge=1,
         le=16,
         description="Web processes on one port; unset: all cores, at most 4.",

@@ -11,7 +11,7 @@ from copilot_site.backup import restore
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.commands import one_sentence
 
-AFTER = ("migrate", "check_consistency", "verify_audit")
+AFTER = ("migrate", "verify_audit", "check_consistency")
 """Each in a process of its own: this one was started under another secret key."""
 
 

@@ -96,17 +96,18 @@ def test_up_backs_an_older_home_up_once_before_its_upgrade(backups: Path) -> Non
     assert not backups.exists()
     last_opened_by("1.0.0b2")
     assert "Backup before the upgrade" in upgrade(no_backup=False)
-    (folder,) = backups.iterdir()
+    folder, keys = sorted(backups.iterdir())
+    assert keys.name == f"{folder.name}-keys"
     assert json.loads((folder / backup.MANIFEST).read_text())["version"] == VERSION
     assert last_version() == VERSION
     assert not is_upgraded(), "there is nothing to back up any more"
     last_opened_by(None)
     assert "Backup" not in upgrade(no_backup=False), "a start that failed after its backup makes no second one"
-    assert [*backups.iterdir()] == [folder]
+    assert sorted(backups.iterdir()) == [folder, keys]
 
 
 def test_a_backup_of_a_newer_version_is_not_restored(tmp_path: Path) -> None:
     made = backup.Manifest("", "copilot", [], [], "", is_signed=False, version=NEWER)
     (tmp_path / backup.MANIFEST).write_text(json.dumps(vars(made)))
     with pytest.raises(InvalidInput, match=f"was made by version {NEWER}, and this is {VERSION}"):
-        next(backup.restore(tmp_path))
+        next(backup.restore(tmp_path, tmp_path))

@@ -30,7 +30,6 @@ PODS: dict[str, dict[str, Any]] = {
 UNITS = {path.name: path.read_text() for path in SYSTEMD.rglob("*.*") if path.is_file()}
 LISTED = set(re.findall(r"^#([A-Z0-9_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
 OF_OTHERS = {
-    "WEB_CONCURRENCY",
     "HOME",
     "PATH",
     "PIP_DISABLE_PIP_VERSION_CHECK",

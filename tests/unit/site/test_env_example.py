@@ -5,7 +5,14 @@ import re
 from copilot_site.config import BASE_DIR, PREFIX, Config
 
 MAX_OPTIONS = 55
-SHARED = {"DATABASE_URL", "REDIS_URL", "PORT", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"}
+SHARED = {
+    "DATABASE_URL",
+    "REDIS_URL",
+    "PORT",
+    "WEB_CONCURRENCY",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+}
 """Names that other programs read, too; they are not counted."""
 TEXT = (BASE_DIR / ".env.example").read_text(encoding="utf-8")
 LISTED = re.findall(r"^# (.+)\n#([A-Z0-9_]+)=(.*)$", TEXT, re.MULTILINE)
