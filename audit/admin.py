@@ -153,18 +153,8 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     """Reading needs `audit.view_entry`, exporting `audit.export_entry`; both are recorded."""
 
     change_list_template = "admin/audit/entry/change_list.html"
-    list_display = (
-        "place",
-        "moment",
-        "actor_name",
-        "on_behalf_of_name",
-        "action",
-        "outcome",
-        "target",
-        "address",
-        "run",
-    )
-    list_display_links = ("place", "moment")
+    list_display = ("place", "second", "who", "action", "outcome", "target", "run")
+    list_display_links = ("place", "second")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), ("action", ActionFilter))
     search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
     list_per_page = 50
@@ -184,6 +174,15 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     @admin.display(description=_("number"), ordering="link__seq")
     def place(self, entry: Entry) -> str:
         return str(entry.link.seq) if hasattr(entry, "link") else "–"
+
+    @admin.display(description=_("time"), ordering="at")
+    def second(self, entry: Entry) -> str:
+        return "–" if "at" in entry.unreadable else f"{localtime(entry.at):%Y-%m-%d %H:%M:%S}"
+
+    @admin.display(description=_("actor"), ordering="actor_name")
+    def who(self, entry: Entry) -> str:
+        """Return who acted, and for whom."""
+        return " → ".join(filter(None, (entry.actor_name, entry.on_behalf_of_name))) or "–"
 
     @admin.display(description=_("time"), ordering="at")
     def moment(self, entry: Entry) -> str:
