@@ -13,6 +13,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import ChunkIndex, Document, Folder, KnowledgeBase
 from knowledge.retrieval.engine import reranker
+from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.sharing import Share
@@ -138,6 +139,14 @@ def test_rows_are_read_by_the_statement_that_finds_them(
             assert len(found(library[0])) == 4
     finally:
         reranker.cache_clear()
+
+
+def test_what_can_be_seen_is_counted_once(library: Library) -> None:
+    reader, _base, folder, seen, _hidden = library
+    assert make_plan(reader, Scope()).visible == 4
+    assert make_plan(reader, Scope(folder_ids=(folder.pk,))).visible == 2
+    assert make_plan(reader, Scope(folder_ids=(folder.pk, seen[2].folder_id))).visible == 4
+    assert make_plan(Principal.of(make_user()), Scope()).visible == 0
 
 
 def test_one_document_does_not_crowd_out_the_others() -> None:
