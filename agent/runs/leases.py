@@ -59,8 +59,9 @@ def _holder(pid: int) -> str:
 
 def is_of_ended_process(holder: str) -> bool:
     """Return whether a lease is of a process of this machine that has ended; those of other machines end by themselves."""
-    host, pid, _started = holder.rsplit(" ", 2)
-    if host != socket.gethostname():
+    host, _space, rest = holder.partition(" ")
+    pid = rest.partition(" ")[0]
+    if host != socket.gethostname() or not pid.isdigit():
         return False
     try:
         os.kill(int(pid), 0)

@@ -16,7 +16,7 @@ from knowledge.tool_selectors import Facts, document_facts
 
 STATUS_SIGNS = {
     ParseStatus.PENDING: "⏳ waiting",
-    ParseStatus.PROCESSING: "🔄 in work",
+    ParseStatus.PROCESSING: "🔄 in progress",
     ParseStatus.COMPLETED: "✅ ready",
     ParseStatus.FAILED: "❌ failed",
 }

@@ -192,7 +192,7 @@ def test_text_and_bytes_of_no_known_type_are_refused_under_a_binary_name(name: s
     ],
 )
 def test_unknown_type_is_refused_and_the_accepted_ones_are_named(filename: str, tmp_path: Path) -> None:
-    with pytest.raises(Rejected, match=r"accepted are .*\.docx, .*\.pdf, .*\.xlsx"):
+    with pytest.raises(Rejected, match=r"Supported: .*\.docx, .*\.pdf, .*\.xlsx"):
         parse(b"content", filename, tmp_path)
 
 

@@ -96,7 +96,7 @@ def test_an_address_inside_is_refused(root: User, feishu: Feishu, settings: Any)
 
 def test_it_is_tried_before_it_is_saved(root: User, feishu: Feishu) -> None:
     tried = client_of(root).post(reverse("chat-bot-try"), form(feishu))
-    assert "It returns as “Copilot”. Save it now." in text_of(tried)
+    assert "It answers as “Copilot”. Save it now." in text_of(tried)
     assert not ChatBot.objects.exists()
     wrong = client_of(root).post(reverse("chat-bot-try"), form(feishu, app_secret="wrong"))
     assert "10003 invalid param" in text_of(wrong)

@@ -50,7 +50,7 @@ def tried(user: User, address: str, **fields: Any) -> Any:
 
 
 def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User, site: Site) -> None:
-    assert "It answers: 1 page" in text_of(tried(root, site.url))
+    assert "It works: 1 page" in text_of(tried(root, site.url))
     assert not WebSearchProvider.objects.exists()
     assert Entry.objects.get(action=Action.WEB_SEARCH_TESTED).detail == {"address": site.url}
 

@@ -210,7 +210,7 @@ def test_a_trial_says_who_could_not_choose_it_and_what_is_wrong(world: World) ->
     group = [world.engineering.group.pk]
     assert "anna is in none" not in tried(world.root, trial_question=LEAVE, trial_person="anna", groups=group)
     assert "ben is in none" in tried(world.root, trial_question=LEAVE, trial_person="ben", groups=group)
-    assert "Ask a question" in tried(world.root, trial_question=" ")
+    assert "The question is empty" in tried(world.root, trial_question=" ")
     assert "Name" in tried(world.root, trial_question=LEAVE, name="")
     assert "nobody-here" in tried(world.root, trial_question=LEAVE, trial_person="nobody-here")
 

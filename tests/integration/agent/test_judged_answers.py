@@ -1,4 +1,4 @@
-"""Sentences that facts do not settle: a model reads them once, and what nobody checked is marked."""
+"""Sentences that facts do not settle: a model reads them once, and what nobody checked are marked."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(handbook: Ha
     row, answers = open_answer(handbook, judging)
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]
     assert [answer.data.get("is_checked", True) for answer in answers] == [True, False, True, True]
-    assert "is marked" in row.notice
+    assert "are marked" in row.notice
     assert row.provider == "default"
 
 

@@ -151,7 +151,7 @@ def test_an_allowed_model_leads_nowhere_else(root: Principal) -> None:
 
 
 def _sign_in(url: str) -> None:
-    assert fault_of(url).startswith("127.0.0.1 (127.0.0.1) is not connected to")
+    assert fault_of(url).startswith("This server may not connect to 127.0.0.1 (127.0.0.1)")
     form = SignInForm({"server_url": url})
     raise AddressRefused(str(form.errors["server_url"]))
 

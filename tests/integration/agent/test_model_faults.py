@@ -74,7 +74,7 @@ def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(reader: User, cases
         assert "30 days" in words(events), case
         assert [event.content for event in of(events, Reflection)] == events[-1].data["notices"] == [row.notice], case
         assert fault == "401" or row.notice in SAID, case
-        assert "quoted from documents" in row.notice, case
+        assert "quotes documents" in row.notice, case
         assert row.state["tools"]["errors"][0]["tool"] == "model", case
         assert "Emp" not in words(events).replace("Employees", ""), "half a word of a broken answer is not shown"
     assert not Message.objects.filter(is_complete=False).exists()

@@ -128,7 +128,7 @@ def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(hand
     reader = make_reader(base)
     events = asked(reader, SLIP)
     assert "30 days" in words(events)
-    assert stored(events).notice == "I read: How many days of annual leave do employees have?"
+    assert stored(events).notice == "I read it as: How many days of annual leave do employees have?"
     make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
     again = asked(reader, SLIP)
     assert (words(again), stored(again).notice[:7]) == (words(events), "I read:")

@@ -311,7 +311,7 @@ def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
 WRONG = [
     ("", "", "no questions"),
     ("{", "", "Line 1 is not JSON"),
-    ("[1]", "", "Line 1 is no object"),
+    ("[1]", "", "Line 1 is not an object"),
     ('{"text": " "}', "", "Line 1 has no question"),
     ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
     ('{"text": "a", "answerable": "yes"}', "", "true or false"),

@@ -148,7 +148,7 @@ def test_what_is_exported_is_read_again_as_it_was(company: Company) -> None:
 def test_a_file_with_a_wrong_line_changes_nothing(company: Company) -> None:
     good = f"{company.folder.pk},Good?,Yes.,{company.leave.pk},"
     lines = {
-        "Line 3: “nowhere” is nothing": f"nowhere,Q?,A.,{company.leave.pk},",
+        "Line 3: “nowhere” does not fit": f"nowhere,Q?,A.,{company.leave.pk},",
         "Line 3: Name what the answer stands on": f"{company.folder.pk},Q?,A.,,",
         "Line 3: There is no such document": f"{company.folder.pk},Q?,A.,{company.folder.pk},",
     }

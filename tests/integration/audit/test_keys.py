@@ -36,7 +36,7 @@ def test_a_lost_key_is_not_replaced_silently(logbook: Logbook) -> None:
     write(21)
     before = kept()
     for command in (["audit_checkpoint"], ["audit_key"]):
-        with pytest.raises(CommandError, match=r"is not at .*signing.pem: restore it .* or make a new one with"):
+        with pytest.raises(CommandError, match=r"signing key at .*signing.pem. Restore it .* or create one with"):
             call_command(*command)
     with pytest.raises(KeyUnusable):
         task()

@@ -115,7 +115,7 @@ def test_a_hold_on_something_else_does_not(logbook: Logbook, hold: dict[str, Any
     [
         ({"reason": " "}, "Give a reason"),
         ({"reason": "x", "from_at": timezone.now(), "until_at": timezone.now() - DAY}, "must begin before it ends"),
-        ({"reason": "x", "person_id": 4_711_000}, "no account with the number 4711000"),
+        ({"reason": "x", "person_id": 4_711_000}, "no account 4711000"),
     ],
 )
 def test_a_hold_that_says_nothing_is_refused(db: None, hold: dict[str, Any], sentence: str) -> None:
@@ -134,7 +134,7 @@ def test_a_log_that_was_changed_is_not_purged(logbook: Logbook) -> None:
 
 def test_a_day_to_come_purges_nothing(logbook: Logbook) -> None:
     for words in (("--before", "2999-01-01"), ("--days=-730",), ("--days", "99999999999"), ("--days", "two")):
-        with pytest.raises(CommandError, match=r"still to come|is not a number of days|invalid days_kept value"):
+        with pytest.raises(CommandError, match=r"in the future|is not a number of days|invalid days_kept value"):
             call_command("purge_audit", *words)
     assert numbers() == list(range(1, 21))
 

@@ -67,7 +67,7 @@ def test_a_unit_cannot_belong_to_itself(company: Company) -> None:
 
 def test_the_group_of_a_unit_or_a_role_does_not_go_alone() -> None:
     for carried in (create_unit(None, name="Engineering"), create_role(None, name="auditor")):
-        with pytest.raises(InvalidInput, match="carries a unit or a role"):
+        with pytest.raises(InvalidInput, match="belongs to a unit or a role"):
             delete_group(None, carried.group)
         carried.refresh_from_db()
 

@@ -43,7 +43,7 @@ def test_a_secret_leads_to_its_owner_and_is_stored_nowhere(anna: User) -> None:
 
 @pytest.mark.parametrize("days", [0, 367])
 def test_a_token_lives_as_many_days_as_asked_and_never_without_an_end_or_a_name(anna: User, days: int) -> None:
-    with pytest.raises(InvalidInput, match=f"1 to 366 days; {days} "):
+    with pytest.raises(InvalidInput, match=f"1 to 366 days, not {days}"):
         issue(anna, days)
     with pytest.raises(InvalidInput, match="name"):
         issue_token(Principal.of(anna), name="  ")
@@ -144,7 +144,7 @@ def test_a_token_for_one_folder_reaches_it_and_what_lies_below_and_nothing_else(
 
 def test_a_folder_of_somebody_else_makes_no_token(anna: User) -> None:
     hidden = make_folder(make_base())
-    with pytest.raises(NotFound, match="no such folder, or you may not see it"):
+    with pytest.raises(NotFound, match="no such folder, or you cannot see it"):
         secret_for(anna, folder_id=hidden.pk)
 
 

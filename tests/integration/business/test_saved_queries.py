@@ -91,7 +91,7 @@ def test_a_question_with_the_name_of_a_row_cannot_be_shared(nora: User, describe
     grant(None, described, to=other)
     address = save(client, "one", "metric=sale&field0=customer.name&op0=in&value0=Customer 2").url
     answer = client.post(f"{address}share/", {"shared": "on"}, follow=True)
-    assert "“Customer 2” may be the name of something" in html.unescape(answer.content.decode())
+    assert "“Customer 2” may be a name that" in html.unescape(answer.content.decode())
     assert page(other, address, status=404)
     SavedQuery.unscoped.update(is_shared=True)  # as where the layer was changed since
     assert page(other, address, status=404)

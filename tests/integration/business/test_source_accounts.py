@@ -303,7 +303,7 @@ def test_no_sandbox_is_ever_told_of_a_system_schema() -> None:
 
 def test_a_connection_cannot_allow_a_system_schema(root: User, elsewhere: Elsewhere) -> None:
     page = client_of(root).post(ADD, elsewhere.fields(schemas="public,pg_catalog")).content.decode()
-    assert "pg_catalog is a schema of the system" in page
+    assert "pg_catalog is a system schema" in page
     assert not DataSource.unscoped.exists()
 
 

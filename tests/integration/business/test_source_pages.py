@@ -255,7 +255,7 @@ def test_a_wrong_table_is_one_sentence_and_nothing_is_saved(source: DataSource, 
 
 def test_a_table_is_taken_out_of_the_layer(source: DataSource, steward: User) -> None:
     status, page = table_page(source, steward, "region", **given(source, steward, "region"), remove="1")
-    assert (status, "region is no part of the layer any more" in page) == (200, True)
+    assert (status, "region is no longer in the layer" in page) == (200, True)
     names = [model.name for model in DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models]
     assert names == ["customer", "sale"]
     assert table_page(source, steward, "region")[0] == 404

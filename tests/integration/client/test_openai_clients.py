@@ -134,7 +134,7 @@ def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
         assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", engine().space]
         with modelled(says("They have 30 days [1]."), judges("supported", quote="30 days")):
             assert asked(client, LEAVE, model="HR assistant").model == "HR assistant"
-        with pytest.raises(NotFoundError, match="Known are: copilot, HR assistant"):
+        with pytest.raises(NotFoundError, match="Choose from: copilot, HR assistant"):
             asked(client, LEAVE, model="gpt-4o")
 
 

@@ -97,7 +97,7 @@ BAD = {
     "Handbook,/,lost.md,allow,anna,,view,,": "Line 3: There is no document “lost.md” in “Handbook”.",
     "Handbook,,,allow,anna,,see,,": "Line 3: “see” is not a right. Choose from: view, download, add, change, manage.",
     "Handbook,,,grant,anna,,view,,": "Line 3: “grant” is not an effect. Choose from: allow, break, deny.",
-    "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is no time. Write 2027-01-31",
+    "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is not a time. Write 2027-01-31",
     "Handbook,,,allow,anna,,view,2020-01-01,": "Line 3: A right cannot end in the past",
     "Handbook,,,break,,,,,": "Line 3: A knowledge base takes over nothing",
     "Handbook,/,,break,,,,,": "Line 3: This would leave “Handbook” without a manager.",

@@ -96,7 +96,7 @@ def test_a_repetition_changes_nothing_and_a_changed_file_is_a_new_version(editor
             "Only a superuser makes knowledge bases; editor is none.",
         ),
         ([".", "--kb", "Handbook", "--as", "reader"], "but not add documents and folders here"),
-        ([".", "--kb", "Handbook", "--as", "editor", "--folder", "A/../B"], "“A/../B” names no folder"),
+        ([".", "--kb", "Handbook", "--as", "editor", "--folder", "A/../B"], "“A/../B” is not a folder path"),
     ],
 )
 def test_a_wrong_word_is_one_sentence_and_changes_nothing(
@@ -166,7 +166,7 @@ def test_who_may_add_to_one_folder_alone_imports_there(base: KnowledgeBase, tree
     allow(make_user("editor"), runbooks, Right.VIEW, Right.ADD)
     assert "2 new" in run(tree, "--folder", "Engineering/Run\\/books")
     assert {row.folder.parent for row in Document.unscoped.filter(filename="leave.md")} == {runbooks}
-    with pytest.raises(CommandError, match="no folder “Engineering” in “Handbook” that you may see"):
+    with pytest.raises(CommandError, match="no folder “Engineering” in “Handbook” that you can see"):
         run(tree, "--folder", "Engineering")
 
 

@@ -58,7 +58,7 @@ def test_an_owner_is_told_how_many_documents_and_never_which(world: World) -> No
     text, subject = str(mail.outbox[0].body), str(mail.outbox[0].subject)
     assert "https://kb.example/library/find/?state=review-soon&owner=anna" in text
     assert "您有 2 份文档" in text
-    assert "2 of your documents are to be read again" in text
+    assert "2 of your documents are due for review" in text
     assert "rules" not in (text + subject).lower()
 
 

@@ -226,4 +226,4 @@ def test_the_page_is_for_who_manages_the_base_and_shows_what_they_may_read(
     assert saved == {"keeper": 302, "governor": 302, "reader": 404}
     shelf.base.refresh_from_db()
     assert (shelf.base.chunk_tokens, shelf.base.chunk_max_tokens) == (60, 90)
-    assert "0 of 1 documents are cut as it is set here" in page(shelf.keeper, shelf.base)[1]
+    assert "0 of 1 documents are split with these settings" in page(shelf.keeper, shelf.base)[1]

@@ -275,7 +275,7 @@ def test_a_service_that_leads_elsewhere_or_takes_no_sign_in_is_not_signed_in_to(
     with running(WithoutPkce()) as issuer, serving_tools(issuer=issuer) as service:
         assert "takes no PKCE" in told(service.url)
     with serving_tools(issuer=Issuer(url="http://169.254.169.254")) as service:
-        assert "169.254.169.254 (169.254.169.254) is not connected to" in told(service.url)
+        assert "may not connect to 169.254.169.254 (169.254.169.254)" in told(service.url)
     with serving_tools() as service:
         assert "answers without a token" in told(service.url)
     assert "did not answer as it should" in told(signing.at("/nothing"))

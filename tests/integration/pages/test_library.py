@@ -148,7 +148,7 @@ def test_a_folder_is_renamed_and_moved_by_who_may_change_it(house: House) -> Non
     assert rename not in plain(client_of(house.reader).get(page).content)
 
     assert ">Minutes</h1>" in plain(client.post(rename, {"name": "Minutes"}, follow=True).content)
-    assert "already contains a folder called “Taken”" in plain(
+    assert "There is already a folder called “Taken”" in plain(
         client.post(rename, {"name": "Taken"}, follow=True).content
     )
     assert "is moved" in plain(client.post(move, {"parent": target.pk}, follow=True).content)

@@ -85,7 +85,7 @@ def test_who_may_only_add_makes_new_versions_of_what_is_theirs_alone(world: Worl
     ("name", "data", "says"),
     [
         ("empty.md", b"", "“empty.md” is empty."),
-        ("tool.exe", b"MZ", "“tool.exe” is of a type that is not read."),
+        ("tool.exe", b"MZ", "“tool.exe” is of a type that is not supported."),
         ("large.md", b"x" * 1_000_001, "“large.md” has 2 MB; the limit is 1 MB."),
         (f"{'長' * 80}.md", b"text", "The file name is longer than 200 bytes."),
     ],

@@ -26,7 +26,7 @@ DEEP = '{"query": ' + "[" * 52 + "]" * 52 + "}"  # read without an error, one le
             415,
             "“text/plain” is not accepted here. Send application/json.",
         ),
-        ("get folders", {"headers": {"Accept": "application/xml"}}, 406, "The answer is application/json."),
+        ("get folders", {"headers": {"Accept": "application/xml"}}, 406, "This address returns application/json."),
         ("put knowledge-search", {}, 405, "PUT is not allowed here. Use POST."),
         ("get folders/", {}, 404, "none ends with a slash"),
         ("get nothing", {}, 404, "/api/docs/"),

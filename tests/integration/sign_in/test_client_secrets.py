@@ -88,7 +88,7 @@ def test_another_issuer_is_stored_with_its_own_secret_alone(issuer: Issuer, sett
     first = Entry.objects.filter(action=Action.SETTING_CHANGED).earliest("pk")
     assert first.detail == {"issuer_before": issuer.url, "issuer": "https://sso.example"}
     for refused in ("https://127.0.0.1", "https://169.254.169.254", "https://10.0.0.1"):
-        assert "not connected to" in plain(client.post(url, form | {"server_url": refused, "secret": "x"}).content)
+        assert "may not connect to" in plain(client.post(url, form | {"server_url": refused, "secret": "x"}).content)
 
 
 def test_an_issuer_of_the_admin_is_asked_where_it_is_allowed_to_be(issuer: Issuer, settings: Any) -> None:

@@ -251,4 +251,4 @@ def test_doctor_reads_the_key_of_the_audit_log() -> None:
     assert (found["ok"], found["optional"]) == (False, False)
     assert "chmod 600" in found["detail"]
     (folder / "signing.pem").unlink()
-    assert "restore it from your backup" in examine()["Audit key"]["detail"]
+    assert "Restore it from your backup" in examine()["Audit key"]["detail"]

@@ -137,5 +137,5 @@ def test_what_another_server_answers_says_nothing_of_who_may_see(source: Source,
     moved = {f"{top}/{path}": Reply(status=302, headers={"Location": f"{wiki.url}{path}"})}
     with serving_pages(moved) as site:
         source.settings, source.takes_rights = {**source.settings, "url": f"{site.url}{top}/"}, True
-        with pytest.raises(Unreadable, match="leads elsewhere"):
+        with pytest.raises(Unreadable, match="redirects elsewhere"):
             preview(source, secret=TOKEN)

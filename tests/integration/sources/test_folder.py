@@ -234,7 +234,7 @@ def test_a_run_keeps_its_lease_while_it_asks(source: Source, monkeypatch: pytest
 
 
 def test_one_folder_is_filled_by_one_source(source: Source, folder: Folder) -> None:
-    with pytest.raises(Conflict, match="another source"):
+    with pytest.raises(Conflict, match="Another source"):
         save_source(None, Source(name="second", folder=folder, kind="folder", settings=source.settings))
 
 

@@ -83,7 +83,7 @@ def test_a_download_goes_to_no_address_that_is_not_allowed(source: Source, tenan
     tenant.content = "http://169.254.169.254"
     run = read(source)
     assert (counts(run), paths(folder)) == ({"failed": 3}, {})
-    assert all("169.254.169.254) is not connected to" in each["why"] for each in run.problems)
+    assert all("may not connect to 169.254.169.254 (169.254.169.254)" in each["why"] for each in run.problems)
 
 
 def test_what_is_moved_or_renamed_keeps_its_document_and_what_is_gone_is_withdrawn(

@@ -186,7 +186,7 @@ def test_progress_is_told_while_a_document_is_ingested(reader: User) -> None:
     )
     found = info(reader, document.pk)
     assert found.data["documents"][0]["progress"] == {"done": 50, "total": 100}
-    assert "🔄 in work" in found.output
+    assert "🔄 in progress" in found.output
     assert "50 / 100 passages" in found.output
 
 

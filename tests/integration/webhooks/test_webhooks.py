@@ -207,7 +207,7 @@ def test_an_administrator_sets_up_tries_and_sends_again(receiver: Receiver) -> N
     row = Webhook.objects.get()
     assert row.site == "http://testserver"
     tried = page.post("/admin/knowledge/webhook/", {"action": "try_it", "_selected_action": [row.pk]}, follow=True)
-    assert "took the trial (204)" in tried.content.decode()
+    assert "accepted the test (204)" in tried.content.decode()
     assert told(receiver)[0]["type"] == "ping"
     WebhookDelivery.objects.update(state=DeliveryState.FAILED, attempts=6)
     address = "/admin/knowledge/webhookdelivery/"

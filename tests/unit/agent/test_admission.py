@@ -61,7 +61,7 @@ def test_who_finds_no_room_is_told_whether_that_is_their_own_doing_and_when_to_c
         admitted(token_of(BERT, 1), has_model=False)
     assert not isinstance(all_full.value, TooMany)
     for refused in (own, all_full):
-        assert str(refused.value).endswith(f"ask it again in {refused.value.retry_after_s} s.")
+        assert str(refused.value).endswith(f"again in {refused.value.retry_after_s} s.")
 
 
 def test_a_place_is_said_in_the_language_of_whoever_waits() -> None:
