@@ -131,4 +131,4 @@ def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(hand
     assert stored(events).notice == "I read it as: How many days of annual leave do employees have?"
     make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
     again = asked(reader, SLIP)
-    assert (words(again), stored(again).notice[:7]) == (words(events), "I read:")
+    assert (words(again), stored(again).notice[:12]) == (words(events), "I read it as")

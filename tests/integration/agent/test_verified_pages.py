@@ -149,13 +149,13 @@ def test_a_file_with_a_wrong_line_changes_nothing(company: Company) -> None:
     good = f"{company.folder.pk},Good?,Yes.,{company.leave.pk},"
     lines = {
         "Line 3: “nowhere” does not fit": f"nowhere,Q?,A.,{company.leave.pk},",
-        "Line 3: Name what the answer stands on": f"{company.folder.pk},Q?,A.,,",
+        "Line 3: Choose what the answer is based on": f"{company.folder.pk},Q?,A.,,",
         "Line 3: There is no such document": f"{company.folder.pk},Q?,A.,{company.folder.pk},",
     }
     for said, line in lines.items():
         assert said in imported(company, f"folder,question,answer,documents,valid_until\n{good}\n{line}\n")
     assert "look at “colour”" in imported(company, f"folder,question,answer,colour\n{good}\n")
-    assert "between one and 500" in imported(company, "folder,question,answer\n" + "x,y,z\n" * 501)
+    assert "1 to 500" in imported(company, "folder,question,answer\n" + "x,y,z\n" * 501)
     assert "is no such" in imported(company, f"folder,question,answer,documents\n{good}\n", "stranger")
     assert not VerifiedAnswer.unscoped.exists()
 

@@ -45,7 +45,7 @@ def test_a_secret_leads_to_its_owner_and_is_stored_nowhere(anna: User) -> None:
 def test_a_token_lives_as_many_days_as_asked_and_never_without_an_end_or_a_name(anna: User, days: int) -> None:
     with pytest.raises(InvalidInput, match=f"1 to 366 days, not {days}"):
         issue(anna, days)
-    with pytest.raises(InvalidInput, match="name"):
+    with pytest.raises(InvalidInput, match="Name the token"):
         issue_token(Principal.of(anna), name="  ")
     assert not ApiToken.objects.exists()
     token, _secret = issue(anna, 366)

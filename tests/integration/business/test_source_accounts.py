@@ -121,7 +121,7 @@ UNFIT = {
     "GRANT EXECUTE ON FUNCTION pg_read_file(text) TO copilot_source": "can run functions that read files",
     "ALTER TABLE sale OWNER TO copilot_source": "owns public.sale",
     "REVOKE CREATE ON DATABASE sales FROM copilot_source": "cannot create schemas",
-    "REVOKE SELECT ON customer FROM copilot_source": "may not read the table public.customer",
+    "REVOKE SELECT ON customer FROM copilot_source": "cannot read the table public.customer",
 }
 OTHERWISE = {
     "ALTER ROLE copilot_source CREATEROLE": "can create roles",

@@ -99,7 +99,7 @@ BAD = {
     "Handbook,,,grant,anna,,view,,": "Line 3: “grant” is not an effect. Choose from: allow, break, deny.",
     "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is not a time. Write 2027-01-31",
     "Handbook,,,allow,anna,,view,2020-01-01,": "Line 3: A right cannot end in the past",
-    "Handbook,,,break,,,,,": "Line 3: A knowledge base takes over nothing",
+    "Handbook,,,break,,,,,": "Line 3: A knowledge base inherits nothing",
     "Handbook,/,,break,,,,,": "Line 3: This would leave “Handbook” without a manager.",
 }
 
