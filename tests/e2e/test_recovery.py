@@ -94,10 +94,15 @@ class Lighthouse:
             return False
 
 
+def workers_of(front: psutil.Process) -> list[psutil.Process]:
+    return [child for child in front.children() if "spawn_main" in " ".join(child.cmdline())]
+
+
 @pytest.fixture(scope="module")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lighthouse]:
     checkout = with_port(Checkout(tmp_path_factory.mktemp("lighthouse") / "home"))
     share_models(checkout)
+    checkout.extra["WEB_CONCURRENCY"] = "2"
     with checkout.started("up", until=READY, timeout_s=START_TIMEOUT_S) as up:
         done = checkout.manage("shell", "-v0", "-c", SET_UP)
         assert done.returncode == 0, done.stderr
@@ -120,6 +125,15 @@ def test_a_killed_process_comes_back_and_nothing_is_lost(lighthouse: Lighthouse,
         lighthouse.system.checkout.said()
     )
     assert f"the keeper of {name}" in lighthouse.ask(f"Who looks after the lamp {name}?")
+
+
+def test_a_web_process_that_hangs_is_replaced_and_nobody_is_refused(lighthouse: Lighthouse) -> None:
+    hung = workers_of(lighthouse.process("web"))[-1]
+    hung.suspend()
+    answers = [httpx.get(f"{lighthouse.system.url}/readyz", timeout=60).status_code for _ in range(10)]
+    assert answers == [200] * 10
+    assert wait_until(lambda: not hung.is_running(), timeout_s=60), lighthouse.system.checkout.said()
+    assert wait_until(lambda: len(workers_of(lighthouse.process("web"))) == 2, timeout_s=60)
 
 
 @pytest.mark.browser
