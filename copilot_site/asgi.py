@@ -4,8 +4,9 @@
 import os
 import sys
 
-from copilot_site.lib.web_process import POOL, SWITCH_S
+from copilot_site.lib.web_process import POOL, SWITCH_S, end_with_front
 
+end_with_front()
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 

@@ -4,7 +4,14 @@ for connections held long.
 Each number of connections is of threads (or seats) that hold at most one connection each; a test adds them up.
 """
 
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
 from typing import Final
+
+from copilot_site.lib.confinement.kernel import PR_SET_PDEATHSIG
 
 RUNS: Final = 8  # four lanes of two threads (agent.threads), however many runs there are
 SOCKETS: Final = 1  # one thread looks up whose a socket's session is, and a request's that nobody knows yet
@@ -21,3 +28,15 @@ OTHERS: Final = 12  # workers and their children, beat, a command or two, what P
 SWITCH_S = 0.001
 """After how long a thread lets another one run. A question that is taken waits for the database some ten times; with Python's own 5 ms
 it waits each time for every thread that computes. 1 ms costs no throughput that can be measured (ADR 0017)."""
+
+
+def end_with_front() -> None:
+    """Let a process that uvicorn started end with uvicorn's first process, where that is killed; else it would take questions
+    until the supervisor ends it. Does nothing in a web process that is the only one.
+    """
+    front = multiprocessing.parent_process()
+    if front is None or sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != front.pid:  # it ended before that
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -149,11 +149,12 @@ def test_a_question_that_is_asked_while_the_server_is_away_is_kept_and_answered(
     box = page.locator("#question")  # the page before has two boxes of text
     expect(box).to_be_visible()
     page.wait_for_load_state()
-    for place in range(2):  # the first question begins the conversation, the second goes on with it
+    for place in range(
+        2
+    ):  # the port stays open, so it waits for the next process; the first question begins the conversation, the second goes on with it
         lighthouse.process("web").kill()
         box.fill("Who looks after the lamp Pharos?")
         box.press("Enter")
-        expect(page.locator("#connection")).to_contain_text("Your question is kept")
         answer = page.locator("li.message.answer[id^=m-]").nth(place)
         expect(answer).to_contain_text("the keeper of Pharos", timeout=ANSWER_MS)
         expect(page.locator("#connection")).to_be_hidden()
