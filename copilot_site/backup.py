@@ -75,13 +75,11 @@ def back_up(folder: Path, keys: Path) -> Iterator[str]:
     if keys.resolve().is_relative_to(folder.resolve()):
         raise InvalidInput(f"{keys} is inside {folder}: keep the keys apart from the backup.")
     for place in (folder, keys):
-        if place.exists() and any(place.iterdir()):
-            raise InvalidInput(f"{place} is not empty: name a new folder.")
-    with _for_us_alone(), as_owner():
+        refuse_used(place)
+    with for_us_alone(), as_owner():
         try:
             for place in (folder, keys):
-                place.mkdir(mode=0o700, parents=True, exist_ok=True)
-                place.chmod(0o700)
+                make_private(place)
             yield from _write(folder, keys)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
@@ -145,7 +143,7 @@ def restore(folder: Path, keys: Path) -> Iterator[str]:
     The tables' owner and the application's rights are the work of `migrate`, which is to follow in a process of its own.
     """
     manifest = _manifest(folder)
-    with _for_us_alone(), as_owner():
+    with for_us_alone(), as_owner():
         _refuse_what_is_there(manifest)
         if manifest.is_signed and not (keys / "keys").is_dir():
             raise InvalidInput(
@@ -269,8 +267,20 @@ def _program(name: str, database: str, *words: str) -> None:
         raise InvalidInput(f"{name} of {database} failed: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}")
 
 
+def refuse_used(folder: Path) -> None:
+    """Raise InvalidInput unless the folder is new or empty."""
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidInput(f"{folder} is not empty: name a new folder.")
+
+
+def make_private(folder: Path) -> None:
+    """Create the folder, where it is missing, and let this user alone read it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
 @contextmanager
-def _for_us_alone() -> Iterator[None]:
+def for_us_alone() -> Iterator[None]:
     """Make new files readable by this user only while the block runs."""
     before = os.umask(0o077)
     try:

@@ -13,7 +13,6 @@ Not in it: passwords, keys and tokens, what can be computed again (passages, vec
 """
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -30,7 +29,7 @@ from audit.actions import Action
 from audit.export import export_entries, format_named
 from audit.record import record
 from audit.selectors import EntryFilter
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.backup import for_us_alone, make_private, refuse_used
 from knowledge.models import Document, DocumentVersion, Folder, FolderLink
 from knowledge.services.grant_files import export_grants
 
@@ -41,12 +40,9 @@ NAME_BYTES = 200
 
 def export_all(folder: Path) -> Iterator[str]:
     """Write everything into a new folder that only this user can read; yield the steps done. Raises InvalidInput."""
-    if folder.exists() and any(folder.iterdir()):
-        raise InvalidInput(f"{folder} is not empty: name a new folder.")
-    before = os.umask(0o077)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
+    refuse_used(folder)
+    with for_us_alone():
+        make_private(folder)
         record(None, Action.DATA_EXPORTED)
         for name, rows in (
             ("documents", _documents(folder)),
@@ -61,8 +57,6 @@ def export_all(folder: Path) -> Iterator[str]:
             log.writelines(export_entries(None, chosen=EntryFilter(), form=format_named("jsonl")))
         program = shutil.copyfile(Path(verify_export.__file__), folder / "verify_export.py")
         yield f"audit.jsonl: check it with python3 {program} {folder / 'audit.jsonl'}"
-    finally:
-        os.umask(before)
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:

@@ -90,7 +90,7 @@ def links_on(page: Page) -> list[str]:
 
 
 def address_of(page: Page, url: str, place: Place, links: dict[str, list[str]]) -> str:
-    """Where a page is, found by following the last link of each kind on the way. Raises LookupError where there is none.
+    """Return the address of a page, found by following the last link of each kind on the way. Raises LookupError where there is none.
 
     links: those of the pages that were opened already, by address; what is opened now is added.
     """

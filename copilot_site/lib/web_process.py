@@ -4,14 +4,12 @@ for connections held long.
 Each number of connections is of threads (or seats) that hold at most one connection each; a test adds them up.
 """
 
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 from typing import Final
 
-from copilot_site.lib.confinement.kernel import PR_SET_PDEATHSIG
+from copilot_site.lib.confinement.rlimits import die_with_parent
 
 RUNS: Final = 8  # four lanes of two threads (agent.threads), however many runs there are
 SOCKETS: Final = 1  # one thread looks up whose a socket's session is, and a request's that nobody knows yet
@@ -35,8 +33,8 @@ def end_with_front() -> None:
     until the supervisor ends it. Does nothing in a web process that is the only one.
     """
     front = multiprocessing.parent_process()
-    if front is None or sys.platform != "linux":
+    if front is None:
         return
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     if os.getppid() != front.pid:  # it ended before that
         os.kill(os.getpid(), signal.SIGKILL)

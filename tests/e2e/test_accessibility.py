@@ -44,7 +44,7 @@ def faults_in_the_dark(page: Page) -> list[str]:
 
 
 def unusable(page: Page) -> list[object]:
-    """What axe finds, controls that are hard to hit, and what is wider than the window."""
+    """Return the faults that axe finds, controls that are hard to hit, and elements wider than the window."""
     wide, width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     return [*faults_of(page), *page.evaluate(SMALL, TARGET_PX), *([f"{wide} px wide"] if wide > width else [])]
 

@@ -23,7 +23,7 @@ def questions(page: Page) -> list[str]:
 
 
 def test_an_answer_is_stopped_and_what_was_asked_meanwhile_waits_until_it_is_asked_for(page: Page, talk: Talk) -> None:
-    """What waits is edited, withdrawn, asked at once, or kept over a stop and a reload."""
+    """Edit, withdraw and ask a waiting question at once; it survives a stop and a reload."""
     talk.writer.sentences, talk.writer.pace_s = RULES, SLOWLY_S
     waiting, writing = page.locator("#queue li"), page.locator("li.answer:last-child .answer-text")
     send(page, QUESTION)

@@ -129,7 +129,7 @@ SPLIT = {
 
 
 def ask_for_all(site: Site) -> list[Any]:
-    """What comes of a run whose model has read a document of the board, and then searches the web for each of SPLIT."""
+    """Return the events of a run whose model has read a document of the board, and then searches the web for each of SPLIT."""
     board, reader = make_base("Board"), make_user()
     allow(reader, board)
     text = (

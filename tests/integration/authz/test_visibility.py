@@ -1,4 +1,4 @@
-"""Who sees which rows: exact sets, for every protected model, and gone with the right for the next statement."""
+"""Visible rows as exact sets, for every protected model; they are gone for the next statement when the right ends."""
 
 from collections.abc import Callable
 

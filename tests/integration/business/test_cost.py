@@ -67,7 +67,7 @@ def one_more(shop: Address, unit: str) -> Iterator[None]:
 
 
 def test_a_result_is_kept_for_one_person_and_their_rights(shop: Address, source: DataSource, northerner: User) -> None:
-    """Where the source says so."""
+    """Results are kept only if the source sets it."""
     with one_more(shop, "North"):
         assert counted(northerner) == 76
     assert counted(northerner) == 75

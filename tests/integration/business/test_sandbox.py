@@ -70,7 +70,7 @@ SETS += [("sql_attacks", Protection.GUARD), ("sql_attacks", Protection.SANDBOX),
 
 @pytest.mark.parametrize(("file", "protection"), SETS)
 def test_every_statement_that_we_have_is_harmless_or_answered(place: Arena, file: str, protection: Protection) -> None:
-    """What our analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
+    """Answer the statements of our analysts with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
     cases = cases_in(cases_of_others() if file == "others" else OURS / f"{file}.jsonl")
     if file != "others" and protection is Protection.SANDBOX:
         cases = [case for case in cases if case.expect == "deny"]

@@ -113,7 +113,7 @@ def test_a_source_set_up_as_the_how_to_says_answers(sales: DataSource, seller: U
         assert faults_with(DataSource.unscoped.get(pk=sales.pk)) == []
 
 
-# What makes an account unfit, and what is said of it: one of each kind, and the others.
+# Statements that make an account unfit, with the sentence that names it: one of each kind, and the others.
 UNFIT = {
     "ALTER ROLE copilot_source SUPERUSER": "is a superuser",
     "GRANT pg_read_all_data TO copilot_source": "is a member of pg_read_all_data",

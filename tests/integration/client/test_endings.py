@@ -151,7 +151,7 @@ def test_without_a_model_the_readings_are_about_documents_one_may_read(desk: Des
 
 
 def leases(message_ids: Iterable[UUID]) -> int:
-    """How many of these runs say they are alive; other files' servers were killed, and their leases run out by themselves."""
+    """Count the leases of these runs; other files' servers were killed, and their leases run out by themselves."""
     with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
         return int(valkey.exists(*map(lease_key, message_ids)))
 

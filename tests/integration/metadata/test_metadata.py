@@ -248,7 +248,7 @@ def test_the_administration_sets_the_fields(library: Library) -> None:
     assert KnowledgeBase.unscoped.filter(pk=library.base.pk).exists()
 
 
-# What a file states of itself (front matter)
+# Metadata in the file itself (front matter)
 
 STATED = [
     FieldSpec("Document no"),

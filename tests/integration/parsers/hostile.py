@@ -32,7 +32,7 @@ def crash() -> str:
 
 
 def crash_once() -> str:
-    """What a machine short of memory does to it."""
+    """Die once by SIGKILL, as on a machine short of memory."""
     mark = Path(os.environ.get("TMPDIR", "/tmp")) / f"crashed-{os.getppid()}"
     if mark.exists():
         mark.unlink()

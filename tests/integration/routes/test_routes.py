@@ -243,7 +243,7 @@ class _Words(HTMLParser):
 
 
 def words(body: bytes) -> str:
-    """What a page, or an answer of the API, says: without markup, its spaces as one."""
+    """Return the text of a page or an API response, without markup and with single spaces."""
     parser = _Words()
     parser.feed(body.decode(errors="replace"))
     return " ".join("".join(parser.said).split())
