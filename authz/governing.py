@@ -81,5 +81,7 @@ def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
     """Raise PermissionDenied unless they may oversee."""
     if not may_oversee(user):
         raise PermissionDenied(
-            _("This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it.")
+            _(
+                "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
+            )
         )

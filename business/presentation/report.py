@@ -40,7 +40,11 @@ def first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
     total = table.total or len(table.rows)
     if total <= FIRST_ROWS:
         return shown
-    rest = "此处显示 {1:,} 行中的 {0} 行，更多见 [{2}]。" if is_chinese else "Shown here: {} of {:,} rows; more under [{}]."
+    rest = (
+        "此处显示 {1:,} 行中的 {0} 行，更多见 [{2}]。"
+        if is_chinese
+        else "Shown here: {} of {:,} rows; more under [{}]."
+    )
     return f"{shown}\n\n{rest.format(FIRST_ROWS, total, number)}"
 
 

@@ -23,7 +23,9 @@ def told(rows: int, *, total: int | None = None, listed: str = "", language: str
     meaning = Meaning(headline=listed or "Revenue by customer", title="Revenue by customer")
     result = QueryShown(query_id="q", question="", statement="", sql="", sha256="0", meaning=meaning, table=table)
     source = QueryReference(number=1, evidence_id="e", source="demo", title="Revenue", snippet="", result=result)
-    answer = TextAnswer(Run(uuid4(), uuid4(), Principal.nobody(), question="", scope=Scope(), language=language), "https://kb.example")
+    answer = TextAnswer(
+        Run(uuid4(), uuid4(), Principal.nobody(), question="", scope=Scope(), language=language), "https://kb.example"
+    )
     pieces = [
         answer.took(event.model_dump(mode="json"))
         for event in (
