@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from agent.privacy import views_told
 from authz.models import RequestState
 from authz.principal import Principal
-from knowledge.services.access_requests import requests_for, unread_decisions
+from knowledge.services.access_requests import unread_decisions, waiting_requests
 
 MAX_VIEWS = 3
 
@@ -38,7 +38,7 @@ def news_of(request: HttpRequest) -> list[News]:
     if not request.user.is_authenticated:
         return []
     principal = Principal.of(request.user)
-    waiting = requests_for(principal).filter(state=RequestState.OPEN).count() if request.user.is_staff else 0
+    waiting = waiting_requests(principal).count()
     found = [News("alert", _waiting(waiting), reverse("access-requests"))] if waiting else []
     return [*found, *_decisions(principal), *_views(principal)]
 

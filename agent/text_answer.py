@@ -21,6 +21,8 @@ from agent.runs.follow import follow
 from agent.runs.leases import ask_to_stop
 from agent.runs.run import launch
 from authz.principal import Principal
+from business.presentation.report import first_rows
+from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
 from copilot_site.lib.one_line import one_line
@@ -48,6 +50,11 @@ class TextAnswer:
     error: str = ""
     annotations: Sequence[Mapping[str, Any]] = ()
 
+    @property
+    def cited(self) -> list[int]:
+        """Return the numbers of the sources that the text refers to."""
+        return sorted({int(found) for found in _MARK.findall(self.text)} & self.sources.keys())
+
     def begin_again(self) -> None:
         """Discard the text, because the answer is retold from the start."""
         self.text, self.sources, self.choices = "", {}, ()
@@ -61,6 +68,9 @@ class TextAnswer:
                 self.sources |= {each["number"]: each for each in cited}
             case "complete":
                 self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
+                tables = self._tables()
+                self.text += tables
+                return tables
             case "error":
                 self.error = event["content"]
             case "answer":
@@ -81,10 +91,9 @@ class TextAnswer:
         """
         choices = [f"- {inert_markdown(one_line(choice))}" for choice in self.choices]
         notices = [inert_markdown(one_line(notice)) for notice in self.notices]
-        cited = sorted({int(found) for found in _MARK.findall(self.text)} & self.sources.keys())
         sources = [
             f'[{number}]: {markdown_address(self.url_of(number))} "{markdown_label(self.title_of(number))}"'
-            for number in cited
+            for number in self.cited
         ]
         below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, notices, sources) if part)
         self.annotations = self._annotations()
@@ -98,6 +107,17 @@ class TextAnswer:
     def _from_outside(self) -> str:
         with override(self.run.language):
             return _("(from outside)")
+
+    def _tables(self) -> str:
+        """Return the first rows of each cited result whose sentence does not list them, and where the rest is."""
+        results = [(number, self.sources[number].get("result")) for number in self.cited]
+        is_chinese = self.run.language.startswith("zh")
+        told = [
+            first_rows(QueryShown.model_validate(result), number, is_chinese=is_chinese)
+            for number, result in results
+            if result
+        ]
+        return "".join(f"\n\n{_inert(table)}" for table in told if table)
 
     def _annotations(self) -> list[dict[str, Any]]:
         return [

@@ -80,4 +80,8 @@ def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
 def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
     """Raise PermissionDenied unless they may oversee."""
     if not may_oversee(user):
-        raise PermissionDenied(_("Viewing as someone else needs the right to oversee, which an administrator gives."))
+        raise PermissionDenied(
+            _(
+                "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
+            )
+        )

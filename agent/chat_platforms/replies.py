@@ -17,7 +17,7 @@ from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 
-_MARK = re.compile(r"\[(\d+)\]")
+_RULE = re.compile(r"^\|( --- \|)+\n", re.MULTILINE)  # below the head of a Markdown table: a reply is plain text
 
 
 def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
@@ -33,14 +33,13 @@ def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: 
         answer.took(json.loads(entry.body))
     if answer.error:
         return Reply(answer.error)
-    cited = sorted({int(found) for found in _MARK.findall(answer.text)} & answer.sources.keys())
     shown = get_message(principal, get_session(principal, session_id), message_id)
     lost = (
         [str(texts.LEFT_OUT_BY_RIGHTS if answer.text.strip() else texts.RIGHTS_CHANGED)] if shown.masked_count else []
     )
     choices = [f"· {choice}" for choice in answer.choices]
-    parts = [answer.text.strip(), "\n".join(choices), "\n".join([*answer.notices, *lost])]
-    links = [Link(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in cited]
+    parts = [_RULE.sub("", answer.text).strip(), "\n".join(choices), "\n".join([*answer.notices, *lost])]
+    links = [Link(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in answer.cited]
     if not is_group:
         links.append(Link("", _("Open in the chat"), site + reverse("conversation", args=[session_id])))
     return Reply("\n\n".join(part for part in parts if part), tuple(links))

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from agent import texts
 from agent.conversations.sessions import sessions_of
@@ -26,7 +25,8 @@ from knowledge.services.folders import may_make_bases
 from knowledge.text.headings import without_number
 from knowledge.text.language import language_of
 
-MAX_SUGGESTIONS, MAX_AGAIN, MAX_RECENT, MAX_TABLES = 4, 3, 4, 12
+MAX_SUGGESTIONS, MAX_ABOUT, MAX_AGAIN, MAX_RECENT, MAX_TABLES = 4, 2, 3, 4, 12
+HOW_TO = "How to "
 LOOKED_AT = 12  # documents, the latest ones, whose headings may become questions
 WEEK = timedelta(days=7)
 
@@ -143,15 +143,21 @@ def _of_headings(principal: Principal, code: str) -> Iterator[str]:
         if path:
             headings.setdefault(version_id, []).append(path[-1])
     told = [_asked_of(document, headings.get(version_id, ())) for version_id, document in documents.items()]
-    yield from (question for _order, question in sorted(told, key=lambda each: each[0]))
+    yield from [question for is_of_heading, question in told if is_of_heading]
+    yield from [question for is_of_heading, question in told if not is_of_heading][:MAX_ABOUT]
 
 
-def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
-    """Return a question about a document with its rank: 0 is in a heading, 1 about a section, 2 about the document."""
-    found = [without_number(heading) for heading in headings]
-    if question := next((each for each in found if each.endswith(("?", "？"))), ""):
-        return 0, question
-    parts = (each for each in found if each and each not in document.title and document.title not in each)
-    if about := next(parts, ""):
-        return 1, _("What does “%(title)s” say about %(heading)s?") % {"title": document.title, "heading": about}
-    return 2, str(texts.ABOUT_A_DOCUMENT) % {"title": document.title}
+def _asked_of(document: Document, headings: Iterable[str]) -> tuple[bool, str]:
+    """Return a question about a document, and whether one of its headings asks it; other headings make odd questions."""
+    found = (_as_question(without_number(heading)) for heading in headings)
+    asked = next(filter(None, found), "")
+    return bool(asked), asked or str(texts.ABOUT_A_DOCUMENT) % {"title": document.title}
+
+
+def _as_question(heading: str) -> str:
+    """Return the question that a heading asks, or whose answer it announces; "" for any other."""
+    if heading.endswith(("?", "？")):
+        return heading
+    if heading.startswith(("如何", "怎么", "怎样")):
+        return f"{heading}？"
+    return f"How do I {heading[len(HOW_TO) :]}?" if heading.startswith(HOW_TO) else ""

@@ -83,6 +83,7 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     times, people, documents = totals(rows)
     record(principal, Action.AUDIT_READ, detail={"shown": chosen, "times": times} | _named(subject))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    may_replay = may_oversee(request.user)
     context |= {
         "form": ShownForm(chosen | {"q": subject.name}),
         "times": times,
@@ -90,7 +91,8 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "headline": _headline(subject, times, people, documents),
         "page": page,
         "page_query": f"&{urlencode(chosen)}",
-        "lines": list(lines(list(page.object_list), may_replay=may_oversee(request.user))),
+        "lines": list(lines(list(page.object_list), may_replay=may_replay)),
+        "may_replay": may_replay,
         "may_export": request.user.has_perm("audit.export_entry"),
     }
     return show(request, "admin/oversight/shown.html", context)

@@ -8,9 +8,11 @@ from typing import Any
 from business.logical_query.wording import Meaning
 from business.postgres_session import Rows
 from business.results.cells import Words, is_number, told, told_row
+from business.results.shown_query import QueryShown
 from business.run_query import QueryResult
 
-TABLE_ROWS = 20  # in the text of an answer; the page shows all that came
+TABLE_ROWS = 20  # that a model reads; the page shows all that came
+FIRST_ROWS = 10  # in an answer as text, for programs and chat platforms
 
 
 def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, words: Sequence[Words] = ()) -> str:
@@ -23,6 +25,27 @@ def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, w
     parts += [_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
     parts += [_line("口径" if is_chinese else "Definitions", meaning.definitions, is_chinese=is_chinese)]
     return "\n\n".join(filter(None, parts))
+
+
+def first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
+    """Return the first rows that a result's sentence does not list, as a Markdown table; "" where it says all.
+
+    number: of the citation that leads to the rest.
+    """
+    table, meaning = result.table, result.meaning
+    is_listed = meaning.value or meaning.headline != (meaning.title or meaning.headline)
+    if is_listed or not table.rows or (len(table.rows), len(table.columns)) == (1, 1):
+        return ""
+    shown = markdown_table(table.columns, table.rows[:FIRST_ROWS], table.words, labels=table.labels)
+    total = table.total or len(table.rows)
+    if total <= FIRST_ROWS:
+        return shown
+    rest = (
+        "此处显示 {1:,} 行中的 {0} 行，更多见 [{2}]。"
+        if is_chinese
+        else "Shown here: {} of {:,} rows; more under [{}]."
+    )
+    return f"{shown}\n\n{rest.format(FIRST_ROWS, total, number)}"
 
 
 def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
@@ -41,9 +64,11 @@ def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
     return f"{'数值：' if is_chinese else 'Value: '}{told(rows.columns[0], value, {})}{unit}{figure}"
 
 
-def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = ()) -> str:
-    """Return a table whose cells cannot break out of it. words: as `told_row` takes them."""
-    lines = [" | ".join(map(_cell, columns)), " | ".join("---" for _ in columns)]
+def markdown_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = (), labels: Sequence[str] = ()
+) -> str:
+    """Return a table whose cells cannot break out of it. words: as `told_row` takes them. labels: of the columns."""
+    lines = [" | ".join(map(_cell, labels or columns)), " | ".join("---" for _ in columns)]
     lines += [" | ".join(map(_cell, told_row(columns, row, words))) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 

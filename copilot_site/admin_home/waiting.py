@@ -13,13 +13,12 @@ from agent.oversight.gaps import USUAL_DAYS, unanswered
 from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
 from authz.governing import governed, may_oversee
-from authz.models import RequestState
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.document_search import UNAPPROVED
 from knowledge.governance.health import failed_versions, waiting_too_long
 from knowledge.models import Document
-from knowledge.services.access_requests import requests_for
+from knowledge.services.access_requests import waiting_requests
 from knowledge.sources.services import failing_sources
 
 WEEK = 7  # days
@@ -42,7 +41,7 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
 
 
 def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
-    asked = requests_for(principal).filter(state=RequestState.OPEN).count()
+    asked = waiting_requests(principal).count()
     yield (
         asked,
         ngettext("access request is waiting for you", "access requests are waiting for you", asked),

@@ -1,4 +1,4 @@
-"""Requests for access: made from a refusal, decided in the admin, followed by the requester."""
+"""Requests for access: made from a refusal, decided by whoever manages the folder, followed by the requester."""
 
 from uuid import UUID
 
@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from authz.admin_pages import admin_page, show
 from authz.models import RequestState
 from authz.pages import signed_in
 from authz.principal import Principal
@@ -29,17 +28,18 @@ from knowledge.services.access_requests import (
     request_access,
     requests_for,
     requests_of,
+    waiting_requests,
 )
 
 PAGE_SIZE = 50
 
 
 @require_safe
-@admin_page
+@signed_in
 def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show the requests that this person decides about."""
     page = Paginator(requests_for(principal), PAGE_SIZE).get_page(request.GET.get("page"))
-    return show(request, "admin/rights/requests.html", {"title": _("Access requests"), "page": page})
+    return render(request, "knowledge/decide_requests.html", {"page": page})
 
 
 class DecisionForm(forms.Form):
@@ -53,7 +53,7 @@ class DecisionForm(forms.Form):
 
 
 @require_POST
-@admin_page
+@signed_in
 def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpResponseBase:
     try:
         given = checked(DecisionForm(request.POST))
@@ -81,6 +81,7 @@ def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "asked": [(each, each.folder_id in named, each.folder_id in visible) for each in asked],
         "folder": _asked_folder(request, principal),
         "askable": askable(principal),
+        "waiting": waiting_requests(principal).count(),
     }
     mark_decisions_read(principal)
     return render(request, "knowledge/requests.html", context)

@@ -83,6 +83,11 @@ def requests_for(by: Principal) -> QuerySet[AccessRequest]:
     )
 
 
+def waiting_requests(by: Principal) -> QuerySet[AccessRequest]:
+    """Return the undecided requests that this person decides about."""
+    return requests_for(by).filter(state=RequestState.OPEN)
+
+
 def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
     """Return what this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
     own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")

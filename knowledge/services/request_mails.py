@@ -40,8 +40,8 @@ def mail_about_request(request_id: int) -> int:
 
 
 def _deciders(asked: AccessRequest) -> QuerySet[User]:
-    """Return the staff who manage the folder; superusers where there are none."""
-    managers = people_with(Right.MANAGE, asked.folder).filter(is_staff=True)
+    """Return those who manage the folder; superusers where there are none."""
+    managers = people_with(Right.MANAGE, asked.folder)
     return managers if managers.exists() else User.objects.filter(is_superuser=True, is_active=True)
 
 

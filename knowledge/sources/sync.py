@@ -167,12 +167,17 @@ class Keeper:
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
 
     def _keep_out(self, row: SourceItem, item: Item) -> None:
-        """Keep deleted documents out and trashed ones unchanged; only the item's id in the source is updated."""
+        """Keep deleted documents out and trashed ones unchanged; only the item's id in the source is updated.
+
+        A changed file whose document was deleted for good is read, so that it is known by its text once it is renamed.
+        """
+        if row.is_left_out and self.connector.ids_are_paths and row.version != item.version:
+            row.sha256, row.version = hashlib.sha256(self._fetch(item).data).hexdigest(), item.version
         with transaction.atomic():
             require_held(self.run)
             self.items.pop(row.original_id, None)
             row.original_id = item.id
-            row.save(update_fields=["original_id"])
+            row.save(update_fields=["original_id", "sha256", "version"])
         self.items[item.id] = row
         self.run.unchanged += 1
 

@@ -54,6 +54,17 @@ def test_the_log_is_on_the_home_of_whoever_may_read_it_alone() -> None:
     assert shown == {"audrey": True, "boss": False}
 
 
+def test_what_needs_the_right_to_oversee_says_whom_to_ask_and_is_offered_to_nobody_else() -> None:
+    client = client_of(auditor())
+    home = client.get(reverse("admin:index")).content.decode()
+    for name in ("see-as-choose", "answers", "ratings", "gaps", "evaluations"):
+        page = client.get(reverse(name))
+        assert page.status_code == 403, name
+        assert "needs the right to oversee. Ask an administrator for it." in page.content.decode(), name
+        assert "folder" not in page.content.decode().partition("<main")[2].partition("</main>")[0].lower(), name
+        assert f'href="{reverse(name)}"' not in home, name
+
+
 def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -> None:
     world = World()
     past, ahead = timezone.localdate() - timedelta(days=1), timezone.localdate() + timedelta(days=1)

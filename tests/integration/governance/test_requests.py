@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
@@ -27,8 +27,8 @@ from knowledge.services.access_requests import (
     requests_of,
 )
 from knowledge.services.request_mails import mail_about_request
-from tests.factories import allow
-from tests.integration.governance.world import World, client_of, principal_of, text_of
+from tests.factories import allow, make_folder, make_user
+from tests.integration.governance.world import World, client_of, make_overseer, principal_of, staff, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -104,7 +104,7 @@ def test_mails_go_to_those_who_decide_and_then_to_whoever_asked(told: World, set
     settings.SITE_URL = "https://kb.example"
     for user in User.objects.all():
         User.objects.filter(pk=user.pk).update(email=f"{user.username}@kb.example")
-    allow(told.anna, told.pay, Right.MANAGE)  # manages it, and cannot decide: no staff
+    allow(told.anna, told.pay, Right.MANAGE)  # no staff
     asked = AccessRequest.objects.create(folder=told.pay, user=told.ben)
     settings.MAIL_IS_SET_UP = False
     assert mail_about_request(asked.pk) == 0
@@ -116,9 +116,9 @@ def test_mails_go_to_those_who_decide_and_then_to_whoever_asked(told: World, set
         assert not any("Pay" in f"{each.subject} {each.body}" for each in mail.outbox), "a mailbox has no rights"
         return {each.to[0].partition("@")[0] for each in mail.outbox}
 
-    assert mailed() == {"boss"}
+    assert mailed() == {"anna", "boss", "keeper"}
     assert f"https://kb.example{reverse('access-requests')}" in str(mail.outbox[0].body)
-    User.objects.filter(pk=told.boss.pk).update(is_staff=False)
+    User.objects.filter(username__in=["anna", "boss", "keeper"]).update(is_active=False)
     assert mailed() == {"root"}
     AccessRequest.objects.filter(pk=asked.pk).update(state=RequestState.GRANTED)
     assert mailed() == {"ben"}
@@ -157,6 +157,30 @@ def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     assert not can(principal_of(told.anna), Right.VIEW, told.pay)
     assert boss.post(url, {"decision": "grant", "until": "2199-12-31"}).status_code == 302
     assert can(principal_of(told.anna), Right.VIEW, told.pay)
+
+
+def test_who_manages_a_folder_decides_without_a_staff_account_and_nobody_else(told: World) -> None:
+    head, editor, below = make_user("head"), make_user("editor"), make_user("below")
+    allow(head, told.pay, Right.MANAGE)
+    allow(editor, told.pay, *set(Right) - {Right.MANAGE})
+    allow(below, make_folder(told.pay, "Bonus"), Right.MANAGE)
+    overseer, auditor = make_overseer(), staff("auditor")
+    auditor.user_permissions.add(Permission.objects.get(codename="view_entry", content_type__app_label="audit"))
+    everyone = (told.anna, told.ben, told.boss, told.mia, told.root, head, editor, below, overseer, auditor)
+    told_of, listed, decided = set(), set(), set()
+    for person in everyone:
+        client, asked = client_of(person), AccessRequest.objects.create(folder=told.pay, user=make_user())
+        home, page = text_of(client.get(reverse("chat"))), text_of(client.get(reverse("access-requests")))
+        told_of |= {person.username} if "access request is waiting for you" in home else set()
+        listed |= {person.username} if "asks to view" in page else set()
+        client.post(reverse("access-request-decide", args=[asked.pk]), {"decision": "grant"})
+        asked.refresh_from_db()
+        decided |= {person.username} if asked.decided_by == person else set()
+        assert can(principal_of(asked.user), Right.VIEW, told.pay) == (asked.decided_by == person)
+        AccessRequest.objects.all().delete()
+    assert told_of == listed == decided == {"boss", "head", "root"}
+    actors = Entry.objects.filter(action=Action.ACCESS_GRANTED).values_list("actor_name", flat=True)
+    assert set(actors) == decided, "and the log names them"
 
 
 def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) -> None:

@@ -116,7 +116,7 @@ def test_what_others_govern_below_a_governed_folder_is_not_shown(world: World) -
 
 def test_every_page_is_for_staff(world: World) -> None:
     boss, anna = client_of(world.boss), client_of(world.anna)
-    for name in ("rights-tree", "access-requests", "people", "ingestion"):
+    for name in ("rights-tree", "people", "ingestion"):
         assert boss.get(reverse(name)).status_code == 200, name
         answer = anna.get(reverse(name))
         assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (302, reverse("admin:login"))

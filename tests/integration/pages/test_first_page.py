@@ -21,12 +21,10 @@ def document(title: str, *headings: str) -> str:
     return "\n\n".join([f"# {title}", LONG, *(f"## {heading}\n\n{LONG}" for heading in headings)])
 
 
-GUIDE = document("Guide to pods", "Guide to pods, 2026", "2.1 Rolling back", "2.2 Going on")
+GUIDE = document("Guide to pods", "Guide to pods, 2026", "2.1 Rolling back", "2.2 How to go on")
 FAQ = document("Answers", "Before", "How long does a rollback take?")
 PLAN = document("Secret plan", "When is the merger?")
-HANDBOOK = (
-    f"# 员工手册\n\n{'公司员工应遵守本手册的规定。' * 60}\n\n## 第二章 年假\n\n{'每位员工每年有十天年假。' * 60}\n"
-)
+HANDBOOK = f"# 员工手册\n\n{'公司员工应遵守本手册的规定。' * 60}\n\n## 第二章 如何申请年假\n\n{'每位员工每年有十天年假。' * 60}\n"
 
 
 def page_of(person: User, language: str = "en") -> FirstPage:
@@ -45,13 +43,14 @@ def test_questions_are_made_of_what_the_person_may_read_in_their_language(house:
     make_document(house.sibling, "plan.md", PLAN, ingested=True)
     asked = (
         "How long does a rollback take?",
-        "What does “Guide to pods” say about Rolling back?",
+        "How do I go on?",
         "What does “Notes” say?",
     )
-    assert page_of(house.reader).suggestions == asked
+    assert sorted(page_of(house.reader).suggestions) == sorted(asked)
+    assert page_of(house.reader).suggestions[-1] == asked[-1], "what headings ask comes first"
     assert titles(page_of(house.reader)) == {"Guide to pods", "Answers", "Notes", "员工手册"}
-    assert page_of(house.keeper).suggestions == asked
-    assert [each for each in page_of(house.reader, "zh-hans").suggestions if "年假" in each]
+    assert set(page_of(house.keeper).suggestions) == set(asked)
+    assert page_of(house.reader, "zh-hans").suggestions == ("如何申请年假？",)
     assert set(page_of(house.stranger).suggestions) == set()
     assert titles(page_of(house.stranger)) == set()
     allow(house.stranger, house.sibling)

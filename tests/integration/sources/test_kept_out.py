@@ -70,6 +70,8 @@ def test_what_was_deleted_for_good_is_not_brought_under_another_name(
     assert counts(read(source)) == {"unchanged": 2}
     (opened / "plan-2.md").write_text("# Plan\n\nIt is changed.")
     assert counts(read(source)) == {"unchanged": 2}
+    (opened / "plan-2.md").rename(opened / "plan-3.md")
+    assert counts(read(source)) == {"unchanged": 2}, "its text has changed since it was deleted"
     assert paths(folder) == {"rules.md": "# Rules\n\nOne rule."}
 
 
