@@ -1,9 +1,11 @@
 """The lease of a version's worker: it is in the version's row, renewed during work, and fences every write.
 
 A queue may hand a task out twice, late or never. Claiming is one UPDATE that succeeds for one worker; a worker that was too slow
-finds its lease gone at its next write and stops without having written anything.
+finds its lease gone at its next write and stops without having written anything. The row names the worker's process, too: what a
+process of this machine held when it ended is free at once, and what one of another machine held when its lease runs out.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,11 +17,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from copilot_site.lib.database import prepared_cursor
+from copilot_site.lib.process_names import is_of_ended_process, name_of_process
 from knowledge.models import DocumentVersion, ParseStatus
 
-LEASE = timedelta(
-    seconds=45
-)  # a dead worker's version is taken up after this; renewed three times as often while work goes on
+LEASE = timedelta(seconds=45)  # renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
 MAX_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
@@ -34,7 +35,7 @@ _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
 _CLAIM = f"""
 UPDATE knowledge_documentversion
 SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
-    queued_at = NULL, attempts = attempts + 1
+    lease_holder = %(holder)s, queued_at = NULL, attempts = attempts + 1
 WHERE id = %(version)s::uuid AND attempts < {MAX_ATTEMPTS} AND (
     parse_status = '{ParseStatus.PENDING}'
     OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < %(now)s::timestamptz
@@ -51,16 +52,30 @@ def claim(version_id: UUID) -> DocumentVersion | None:
 
 
 def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
-    now = timezone.now()
-    with prepared_cursor(connection) as cursor:
-        cursor.execute(statement, {"lease": uuid4(), "until": now + LEASE, "version": version_id, "now": now})
-        if not cursor.fetchone():
-            return None
+    if not _took(version_id, statement) and not (free_abandoned(pk=version_id) and _took(version_id, statement)):
+        return None
     return DocumentVersion.unscoped.select_related("document__folder", "document__knowledge_base").get(pk=version_id)
 
 
+def _took(version_id: UUID, statement: str) -> bool:
+    now, holder = timezone.now(), name_of_process(os.getpid())
+    values = {"lease": uuid4(), "until": now + LEASE, "holder": holder, "version": version_id, "now": now}
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone() is not None
+
+
+def free_abandoned(**which: UUID) -> int:
+    """Let the leases run out whose process has ended on this machine; return how many. which: of all versions."""
+    now = timezone.now()
+    held = DocumentVersion.unscoped.filter(lease_expires_at__gt=now, **which).values_list("lease", "lease_holder")
+    ended = [lease for lease, holder in held if is_of_ended_process(holder)]
+    return DocumentVersion.unscoped.filter(lease__in=ended).update(lease_expires_at=now) if ended else 0
+
+
 _CLAIM_READ = f"""
-UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz
+UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
+    lease_holder = %(holder)s
 WHERE id = %(version)s::uuid AND parse_status = '{ParseStatus.COMPLETED}'
     AND (lease IS NULL OR lease_expires_at < %(now)s::timestamptz)
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants

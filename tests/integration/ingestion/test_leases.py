@@ -1,5 +1,7 @@
 """Workers that are late, dead or doubled: one of them works on a version, and only that one writes."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -10,6 +12,7 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
+from copilot_site.lib.process_names import name_of_process
 from knowledge.ingestion import pipeline
 from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, let_go
 from knowledge.ingestion.pipeline import Step, ingest
@@ -103,6 +106,29 @@ def test_an_expired_lease_is_free_and_the_old_holder_is_refused(version: Documen
     let_go(slow)
     version.refresh_from_db()
     assert (version.lease, version.page_count, version.attempts) == (quick.lease, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("holder", "is_free"),
+    [("ended", True), ("reused", True), ("alive", False), ("another_machine", False), ("", False)],
+)
+def test_what_an_ended_process_of_this_machine_held_is_free_at_once(
+    version: DocumentVersion, holder: str, is_free: bool, django_capture_on_commit_callbacks: Commit
+) -> None:
+    drained("interactive")
+    held = claim(version.pk)
+    assert held is not None
+    assert held.lease_holder == name_of_process(os.getpid())
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        alive = name_of_process(process.pid)
+    names = {"ended": alive, "reused": f"{held.lease_holder}0", "alive": held.lease_holder, "": ""}
+    names["another_machine"] = alive.replace(alive.split()[0], "another-machine")
+    change(version, lease_holder=names[holder])
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_ingestion()
+    assert drained("interactive") == [version.pk] * is_free
+    change(version, lease_expires_at=held.lease_expires_at)  # as a message that comes back before the reaper finds it
+    assert (claim(version.pk) is not None) == is_free
 
 
 @pytest.mark.parametrize("gone", [ParseStatus.COMPLETED, ParseStatus.FAILED])
