@@ -6,6 +6,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from knowledge.graph.building import fill, is_behind
@@ -42,7 +43,7 @@ def reap_ingestion() -> None:
     free_abandoned()
     now = timezone.now()
     waited = Q(queued_at=None) | Q(queued_at__lt=now - OVERDUE["interactive"])  # once a minute, not at each beat
-    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=now) & waited
+    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=Now()) & waited
     for queue, overdue in OVERDUE.items():
         left |= Q(parse_status=ParseStatus.PENDING, queue=queue, queued_at__lt=now - overdue)
     stale = DocumentVersion.unscoped.filter(left)

@@ -2,7 +2,8 @@
 
 A queue may hand a task out twice, late or never. Claiming is one UPDATE that succeeds for one worker; a worker that was too slow
 finds its lease gone at its next write and stops without having written anything. The row names the worker's process, too: what a
-process of this machine held when it ended is free at once, and what one of another machine held when its lease runs out.
+process of this machine held when it ended is free at once, and what one of another machine held when its lease runs out, by the
+clock of the database.
 """
 
 import os
@@ -14,6 +15,7 @@ from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import F
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from copilot_site.lib.database import prepared_cursor
@@ -32,17 +34,18 @@ class LeaseLost(Exception):
 
 # Asynchronous commits: work lost in a crash of the database is claimed, or done, again. One prepared statement each.
 _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
+_UNTIL = f"statement_timestamp() + interval '{LEASE.total_seconds()} s'"
 _CLAIM = f"""
 UPDATE knowledge_documentversion
-SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
+SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = {_UNTIL},
     lease_holder = %(holder)s, queued_at = NULL, attempts = attempts + 1
 WHERE id = %(version)s::uuid AND attempts < {MAX_ATTEMPTS} AND (
     parse_status = '{ParseStatus.PENDING}'
-    OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < %(now)s::timestamptz
+    OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < statement_timestamp()
 )
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 _RENEW = f"""
-UPDATE knowledge_documentversion SET lease_expires_at = %s::timestamptz WHERE id = %s::uuid AND lease IS NOT DISTINCT FROM %s::uuid
+UPDATE knowledge_documentversion SET lease_expires_at = {_UNTIL} WHERE id = %s::uuid AND lease IS NOT DISTINCT FROM %s::uuid
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
@@ -58,8 +61,7 @@ def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
 
 
 def _took(version_id: UUID, statement: str) -> bool:
-    now, holder = timezone.now(), name_of_process(os.getpid())
-    values = {"lease": uuid4(), "until": now + LEASE, "holder": holder, "version": version_id, "now": now}
+    values = {"lease": uuid4(), "holder": name_of_process(os.getpid()), "version": version_id}
     with prepared_cursor(connection) as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone() is not None
@@ -67,17 +69,16 @@ def _took(version_id: UUID, statement: str) -> bool:
 
 def free_abandoned(**which: UUID) -> int:
     """Let the leases run out whose process has ended on this machine; return how many. which: of all versions."""
-    now = timezone.now()
-    held = DocumentVersion.unscoped.filter(lease_expires_at__gt=now, **which).values_list("lease", "lease_holder")
+    held = DocumentVersion.unscoped.filter(lease_expires_at__gt=Now(), **which).values_list("lease", "lease_holder")
     ended = [lease for lease, holder in held if is_of_ended_process(holder)]
-    return DocumentVersion.unscoped.filter(lease__in=ended).update(lease_expires_at=now) if ended else 0
+    return DocumentVersion.unscoped.filter(lease__in=ended).update(lease_expires_at=Now()) if ended else 0
 
 
 _CLAIM_READ = f"""
-UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
+UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = {_UNTIL},
     lease_holder = %(holder)s
 WHERE id = %(version)s::uuid AND parse_status = '{ParseStatus.COMPLETED}'
-    AND (lease IS NULL OR lease_expires_at < %(now)s::timestamptz)
+    AND (lease IS NULL OR lease_expires_at < statement_timestamp())
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
@@ -98,7 +99,7 @@ def fenced(version: DocumentVersion) -> Iterator[None]:
     """Yield a transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
     with transaction.atomic():
         with prepared_cursor(connection) as cursor:
-            cursor.execute(_RENEW, [timezone.now() + LEASE, version.pk, version.lease])
+            cursor.execute(_RENEW, [version.pk, version.lease])
             if not cursor.fetchone():
                 raise LeaseLost(str(version.pk))
         yield
@@ -123,7 +124,7 @@ def _renew(version: DocumentVersion, done: Event) -> None:
             if done.wait(RENEW_S):
                 return
             DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(
-                lease_expires_at=timezone.now() + LEASE
+                lease_expires_at=Now() + LEASE
             )
     finally:
         connection.close()

@@ -1,0 +1,237 @@
+"""Whatever the product does, and at whatever moment of it a fault comes: nothing is lost or doubled, nobody sees more, the next try ends it.
+
+The faults: the process is killed, its line to the database is cut, Valkey forgets everything.
+"""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from agent.conversations.sessions import create_session
+from agent.models import Message, Role
+from agent.runs.reaper import close_abandoned
+from agent.runs.start import ask
+from audit.actions import Action
+from audit.models import Entry
+from authz.models import FolderUserGrant
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site import consistency
+from copilot_site.consistency import check_consistency
+from copilot_site.export_all import export_all
+from knowledge.ingestion.pipeline import ingest
+from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, ParseStatus, Source, Trigger
+from knowledge.retrieval.search import Scope
+from knowledge.services.access import give
+from knowledge.services.folders import root_folder
+from knowledge.services.uploads import upload_document
+from knowledge.sources.reading import read_source
+from knowledge.sources.runs import close_abandoned as close_source_runs
+from knowledge.sources.services import save_source
+from knowledge.tasks import reap_ingestion
+from django.core.files.base import ContentFile
+from tests.factories import PASSAGE, allow, keeper_of, make_base, make_document, make_folder, make_user, newest_version
+from tests.integration.agent.conversations import LEAVE, MANUAL
+from tests.processes import running
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
+MOMENTS = 10
+
+
+class Victim:
+    """The process that meets the faults."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def do(self, action: str, fault: str, moment: int, words: list[str]) -> tuple[int, int]:
+        """Do an action with a fault; the child's exit code, negative for a signal, and the number of moments it lived."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(" ".join([action, fault, str(moment), *words]) + "\n")
+        self._process.stdin.flush()
+        code, moments = self._process.stdout.readline().split()
+        return int(code), int(moments)
+
+
+class World:
+    """A base with its keeper, a person without rights, and a fresh folder for each turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self.disk = folder
+        self.base = make_base("Night shift")
+        make_document(self.base, "manual.md", MANUAL, ingested=True)
+        self.keeper = User.objects.get(username="keeper")
+        self.outsider = make_user("outsider")
+
+    def place(self, turn: int) -> Folder:
+        found = Folder.unscoped.filter(parent=root_folder(self.base), name=f"night {turn}").first()
+        return found or make_folder(self.base, f"night {turn}")
+
+    def versions(self, turn: int) -> list[DocumentVersion]:
+        return list(DocumentVersion.unscoped.filter(document__folder=self.place(turn)))
+
+    def passages(self, turn: int) -> list[tuple[str, int, int, int]]:
+        """What is there of each version: its state, passages, rows that answer, entries of its publication."""
+        return [
+            (
+                version.parse_status,
+                Chunk.unscoped.filter(version=version).count(),
+                ChunkIndex.unscoped.filter(version=version, live=True).count(),
+                Entry.objects.filter(action=Action.DOCUMENT_PUBLISHED, target_id=str(version.document_id)).count(),
+            )
+            for version in self.versions(turn)
+        ]
+
+    def work(self) -> None:
+        """Do what workers, beat and the web process do by themselves after a fault."""
+        reap_ingestion()
+        close_abandoned()
+        close_source_runs()
+        for version in DocumentVersion.unscoped.filter(parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]):
+            ingest(version.pk)
+
+
+class Case(NamedTuple):
+    """words: what the victim is told. again: what the person does who saw it fail. outcome: the same after every turn."""
+
+    words: Callable[[World, int], list[str]]
+    again: Callable[[World, int], object]
+    outcome: Callable[[World, int], object]
+
+
+def of_folder(world: World, turn: int) -> list[str]:
+    return [str(world.place(turn).pk), str(world.keeper.pk)]
+
+
+def of_outsider(world: World, turn: int) -> list[str]:
+    return [str(world.place(turn).pk), str(make_user(f"reader {turn}").pk)]
+
+
+def upload_again(world: World, turn: int) -> None:
+    place = world.place(turn)
+    upload_document(keeper_of(place), folder_id=place.pk, filename="night.md", file=ContentFile(PASSAGE.encode()))
+    world.work()
+
+
+def of_version(world: World, turn: int) -> list[str]:
+    return [str(newest_version(make_document(world.place(turn))).pk)]
+
+
+def of_session(world: World, turn: int) -> list[str]:
+    return [str(create_session(Principal.of(world.keeper)).pk), str(world.keeper.pk)]
+
+
+def ask_again(world: World, turn: int) -> None:
+    session = Message.objects.order_by("-created_at").values_list("session_id", flat=True).first()
+    session = session or create_session(Principal.of(world.keeper)).pk
+    ask(Principal.of(world.keeper), session, LEAVE, scope=Scope(), language="en")
+
+
+def answers(_world: World, _turn: int) -> object:
+    last = Message.objects.filter(role=Role.ASSISTANT).order_by("created_at").last()
+    assert last is not None
+    return "30 days" in last.content, Message.objects.filter(is_complete=False).count()
+
+
+def of_disk(world: World, turn: int) -> list[str]:
+    return [str(world.disk / f"export-{turn}")]
+
+
+def exported(world: World, turn: int) -> object:
+    folder = world.disk / f"export-{turn}-again"
+    rows = (folder / "documents.jsonl").read_text().splitlines()
+    return [json.loads(row)["filename"] for row in rows], (folder / "verify_export.py").exists()
+
+
+def rights(world: World, turn: int) -> object:
+    grants = FolderUserGrant.objects.filter(user__username=f"reader {turn}")
+    entries = Entry.objects.filter(action=Action.GRANT_GIVEN, target_id=str(world.place(turn).pk))
+    return grants.count(), entries.count()
+
+
+def give_again(world: World, turn: int) -> None:
+    give(None, [Right.VIEW], world.place(turn), to=User.objects.get(username=f"reader {turn}"))
+
+
+def of_source(world: World, turn: int) -> list[str]:
+    files = world.disk / "opened" / str(turn)
+    files.mkdir(parents=True)
+    for name in ("start.md", "rules.md"):
+        (files / name).write_text(PASSAGE)
+    place = world.place(turn)
+    source = Source(name=f"source {turn}", folder=place, kind="folder", settings={"path": str(files)}, every_minutes=0)
+    save_source(None, source, secret="")
+    return [str(source.pk)]
+
+
+def read_again(world: World, turn: int) -> None:
+    assert read_source(Source.unscoped.get(name=f"source {turn}").pk, Trigger.HAND) is not None
+    world.work()
+
+
+CASES = {
+    "upload": Case(of_folder, upload_again, World.passages),
+    "import": Case(of_version, lambda world, _turn: world.work(), World.passages),
+    "run": Case(of_session, ask_again, answers),
+    "export": Case(of_disk, lambda world, turn: list(export_all(world.disk / f"export-{turn}-again")), exported),
+    "rights": Case(of_outsider, give_again, rights),
+    "source": Case(of_source, read_again, World.passages),
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path, settings: object) -> World:
+    settings.SOURCE_FOLDERS = (str(tmp_path / "opened"),)  # type: ignore[attr-defined]
+    return World(tmp_path)
+
+
+@pytest.fixture
+def victim(world: World) -> Iterator[Victim]:
+    folders = {"COPILOT_SOURCE_FOLDERS": str(world.disk / "opened")}
+    with running("tests.integration.faults.victim", env=folders) as process:
+        yield Victim(process)
+
+
+@pytest.fixture(autouse=True)
+def every_file_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consistency, "YOUNG", timedelta(seconds=-60))
+
+
+def require_whole(world: World, action: str) -> None:
+    """Nothing contradicts itself, and nobody sees more. A killed upload may leave its file, which the check then names."""
+    bad = {result.name: result.detail for result in check_consistency() if not result.ok}
+    if action in {"upload", "source"}:
+        bad.pop("versions of files", None)
+    assert bad == {}
+    assert not Document.objects.visible_to(Principal.of(world.outsider)).exists()
+
+
+@pytest.mark.parametrize("fault", ["kill", "cut", "flush"])
+@pytest.mark.parametrize("action", CASES)
+def test_a_fault_at_any_moment_costs_at_most_another_try(world: World, victim: Victim, action: str, fault: str) -> None:
+    case = CASES[action]
+    code, moments = victim.do(action, "none", 0, case.words(world, 0))
+    assert code == 0
+    case.again(world, 0)
+    whole = case.outcome(world, 0)
+    met = []
+    for turn in range(1, MOMENTS + 1):
+        at = max(1, moments * turn // (MOMENTS + 1))
+        code, lived = victim.do(action, fault, at, case.words(world, turn))
+        met.append(lived >= at)
+        if fault == "kill":
+            assert code == -9
+        require_whole(world, action)
+        world.work()
+        case.again(world, turn)
+        assert case.outcome(world, turn) == whole, (turn, at, moments)
+        require_whole(world, action)
+    assert all(met), "each fault came"
