@@ -123,9 +123,7 @@ def _renew(version: DocumentVersion, done: Event) -> None:
         for _beat in range(int(MAX_S / RENEW_S)):
             if done.wait(RENEW_S):
                 return
-            DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(
-                lease_expires_at=Now() + LEASE
-            )
+            DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(lease_expires_at=Now() + LEASE)
     finally:
         connection.close()
 
