@@ -4,21 +4,26 @@ The faults: the process is killed, its line to the database is cut, Valkey forge
 """
 
 import json
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.db import connection
 
 from agent.conversations.sessions import create_session
 from agent.models import Message, Role
 from agent.runs.reaper import close_abandoned
-from agent.runs.start import ask
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import FolderUserGrant
@@ -27,9 +32,9 @@ from authz.principal import Principal
 from copilot_site import consistency
 from copilot_site.consistency import check_consistency
 from copilot_site.export_all import export_all
+from knowledge.ingestion.lease import claim
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, ParseStatus, Source, Trigger
-from knowledge.retrieval.search import Scope
 from knowledge.services.access import give
 from knowledge.services.folders import root_folder
 from knowledge.services.uploads import upload_document
@@ -39,7 +44,10 @@ from knowledge.sources.services import save_source
 from knowledge.tasks import reap_ingestion
 from tests.factories import PASSAGE, keeper_of, make_base, make_document, make_folder, make_user, newest_version
 from tests.integration.agent.conversations import LEAVE, MANUAL
+from tests.integration.agent.live import Live, lived
 from tests.processes import running
+from tests.programs import FAKETIME
+from tests.served import cutting
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
 MOMENTS = 10
@@ -130,10 +138,8 @@ def of_session(world: World, turn: int) -> list[str]:
     return [str(create_session(Principal.of(world.keeper)).pk), str(world.keeper.pk)]
 
 
-def ask_again(world: World, turn: int) -> None:
-    session = Message.objects.order_by("-created_at").values_list("session_id", flat=True).first()
-    session = session or create_session(Principal.of(world.keeper)).pk
-    ask(Principal.of(world.keeper), session, LEAVE, scope=Scope(), language="en")
+def ask_again(world: World, _turn: int) -> None:
+    lived(Live(Principal.of(world.keeper), LEAVE), Live.read)
 
 
 def answers(_world: World, _turn: int) -> object:
@@ -195,11 +201,17 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: LazySetting
     return World(tmp_path)
 
 
+@contextmanager
+def started(world: World, env: Mapping[str, str]) -> Iterator[Victim]:
+    folders = {"COPILOT_SOURCE_FOLDERS": str(world.disk / "opened")}
+    with running("tests.integration.faults.victim", env={**folders, **env}) as process:
+        yield Victim(process)
+
+
 @pytest.fixture
 def victim(world: World) -> Iterator[Victim]:
-    folders = {"COPILOT_SOURCE_FOLDERS": str(world.disk / "opened")}
-    with running("tests.integration.faults.victim", env=folders) as process:
-        yield Victim(process)
+    with started(world, {}) as victim:
+        yield victim
 
 
 def strays() -> set[str]:
@@ -236,3 +248,99 @@ def test_a_fault_at_any_moment_costs_at_most_another_try(world: World, victim: V
         assert case.outcome(world, turn) == whole, (turn, at, moments)
         require_whole(world, action)
     assert all(met), "each fault came"
+
+
+@contextmanager
+def slow() -> Iterator[dict[str, str]]:
+    with ways(lambda: None, delay_s=0.005) as (database, valkey):
+        yield {"DATABASE_URL": database, "REDIS_URL": valkey}
+
+
+@contextmanager
+def without_valkey() -> Iterator[dict[str, str]]:
+    with ways(lambda: 0) as (_database, valkey):
+        yield {"REDIS_URL": valkey}
+
+
+@contextmanager
+def without_connections() -> Iterator[dict[str, str]]:
+    """As where all are in use, for everybody but who is there already."""
+    name = connection.settings_dict["NAME"]
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as other:
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false".encode())
+        try:
+            yield {}
+        finally:
+            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true".encode())
+
+
+@contextmanager
+def ways(most_bytes: Callable[[], int | None], *, delay_s: float = 0) -> Iterator[tuple[str, str]]:
+    """Addresses of PostgreSQL and Valkey on lines that break or are slow."""
+    found, valkey = connection.settings_dict, urlsplit(os.environ["REDIS_URL"])
+    with (
+        cutting(f"http://{found['HOST']}:{found['PORT']}", most_bytes, delay_s=delay_s) as one,
+        cutting(f"http://127.0.0.1:{valkey.port}", most_bytes, delay_s=delay_s) as other,
+    ):
+        yield (
+            f"postgresql://{found['USER']}:{found['PASSWORD']}@{one.removeprefix('http://')}/{found['NAME']}",
+            valkey._replace(netloc=f"{valkey.netloc.rpartition(':')[0]}:{other.rpartition(':')[2]}").geturl(),
+        )
+
+
+@contextmanager
+def clock(offset: str) -> Iterator[dict[str, str]]:
+    yield {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
+SURROUNDINGS = {
+    "slow": slow,
+    "without Valkey": without_valkey,
+    "without connections": without_connections,
+    "an hour ahead": partial(clock, "+1h"),
+    "an hour behind": partial(clock, "-1h"),
+}
+
+
+@pytest.mark.needs("libfaketime")
+@pytest.mark.parametrize("name", SURROUNDINGS)
+def test_odd_surroundings_cost_at_most_another_try(world: World, name: str) -> None:
+    held = claim(newest_version(make_document(make_folder(world.base))).pk)
+    assert held is not None
+    wholes = {}
+    for turn, (action, case) in enumerate(CASES.items(), start=1):
+        case.words(world, turn)
+        case.again(world, turn)
+        wholes[action] = case.outcome(world, turn)
+    with SURROUNDINGS[name]() as env, started(world, env) as victim:
+        codes = {
+            action: victim.do(action, "none", 0, case.words(world, -turn))[0]
+            for turn, (action, case) in enumerate(CASES.items(), start=1)
+        }
+        assert victim.do("import", "none", 0, [str(held.pk)])[0] == codes["import"]
+    expected = dict.fromkeys(CASES, int(name == "without connections"))
+    assert codes | {"run": 0} == expected | {"run": 0}
+    held.refresh_from_db()
+    assert (held.attempts, held.parse_status) == (1, ParseStatus.PROCESSING), "its worker lives"
+    world.work()
+    for turn, (action, case) in enumerate(CASES.items(), start=1):
+        case.again(world, -turn)
+        assert case.outcome(world, -turn) == wholes[action], action
+    require_whole(world, "upload")
+
+
+def test_an_interrupted_migration_goes_on() -> None:
+    columns = "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2"
+    name = f"{connection.settings_dict['NAME']}_interrupted"
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            with running("tests.integration.faults.victim", env={"DATABASE_URL": url}) as process:
+                ends = [Victim(process).do("migrate", "kill", at, [])[0] for at in (60, 700, 0)]
+            with psycopg.connect(url) as migrated, connection.cursor() as cursor:
+                cursor.execute(columns)
+                assert migrated.execute(columns.encode()).fetchall() == cursor.fetchall()
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    assert ends == [-9, -9, 0]
