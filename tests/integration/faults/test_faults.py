@@ -49,7 +49,7 @@ from tests.processes import running
 from tests.programs import FAKETIME
 from tests.served import cutting
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
+pytestmark = pytest.mark.django_db(transaction=True)
 MOMENTS = 10
 
 
