@@ -61,7 +61,7 @@ def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
 
 
 def _took(version_id: UUID, statement: str) -> bool:
-    values = {"lease": uuid4(), "holder": name_of_process(os.getpid()), "version": version_id}
+    values: dict[str, UUID | str] = {"lease": uuid4(), "holder": name_of_process(os.getpid()), "version": version_id}
     with prepared_cursor(connection) as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone() is not None
