@@ -32,7 +32,7 @@ from authz.principal import Principal
 from copilot_site import consistency
 from copilot_site.consistency import check_consistency
 from copilot_site.export_all import export_all
-from knowledge.ingestion.lease import claim
+from knowledge.ingestion.lease import claim, kept
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, ParseStatus, Source, Trigger
 from knowledge.services.access import give
@@ -155,7 +155,8 @@ def of_disk(world: World, turn: int) -> list[str]:
 def exported(world: World, turn: int) -> object:
     folder = world.disk / f"export-{turn}-again"
     rows = (folder / "documents.jsonl").read_text().splitlines()
-    return [json.loads(row)["filename"] for row in rows], (folder / "verify_export.py").exists()
+    ids = {json.loads(row)["id"] for row in rows}
+    return ids == set(map(str, Document.unscoped.values_list("pk", flat=True))), (folder / "verify_export.py").exists()
 
 
 def rights(world: World, turn: int) -> object:
@@ -312,7 +313,7 @@ def test_odd_surroundings_cost_at_most_another_try(world: World, name: str) -> N
         case.words(world, turn)
         case.again(world, turn)
         wholes[action] = case.outcome(world, turn)
-    with SURROUNDINGS[name]() as env, started(world, env) as victim:
+    with kept(held), SURROUNDINGS[name]() as env, started(world, env) as victim:
         codes = {
             action: victim.do(action, "none", 0, case.words(world, -turn))[0]
             for turn, (action, case) in enumerate(CASES.items(), start=1)
