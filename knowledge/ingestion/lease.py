@@ -13,7 +13,8 @@ from datetime import timedelta
 from threading import Event, Thread
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+import structlog
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -26,6 +27,8 @@ LEASE = timedelta(seconds=45)  # renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
 MAX_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
+
+log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
@@ -123,7 +126,12 @@ def _renew(version: DocumentVersion, done: Event) -> None:
         for _beat in range(int(MAX_S / RENEW_S)):
             if done.wait(RENEW_S):
                 return
-            DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(lease_expires_at=Now() + LEASE)
+            try:
+                held = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease)
+                held.update(lease_expires_at=Now() + LEASE)
+            except DatabaseError:  # it may answer at the next beat
+                log.warning("ingestion.lease_not_renewed", version=str(version.pk), exc_info=True)
+                connection.close()
     finally:
         connection.close()
 

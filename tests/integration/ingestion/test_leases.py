@@ -8,13 +8,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
+from copilot_site.embedded.process import wait_until
 from copilot_site.lib.process_names import name_of_process
-from knowledge.ingestion import pipeline
-from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, let_go
+from knowledge.ingestion import lease, pipeline
+from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
 from knowledge.ingestion.pipeline import Step, ingest
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
@@ -129,6 +131,30 @@ def test_what_an_ended_process_of_this_machine_held_is_free_at_once(
     assert drained("interactive") == [version.pk] * is_free
     change(version, lease_expires_at=held.lease_expires_at)  # as a message that comes back before the reaper finds it
     assert (claim(version.pk) is not None) == is_free
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_again_after_its_connection_was_cut(
+    version: DocumentVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_S", 0.02)
+    held = claim(version.pk)
+    assert held is not None
+    fresh = DocumentVersion.unscoped.filter(pk=version.pk, lease_expires_at__gt=timezone.now())
+
+    def is_renewed() -> bool:
+        expire(version)
+        return wait_until(fresh.exists, timeout_s=30)
+
+    with kept(held):
+        assert is_renewed()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            assert cursor.fetchone() == (1,)
+        assert is_renewed()
 
 
 @pytest.mark.parametrize("gone", [ParseStatus.COMPLETED, ParseStatus.FAILED])
