@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo models test test-all coverage test-real-llm lint lock screenshots docs release clean
+.PHONY: help demo models test test-all test-faults coverage test-real-llm lint lock screenshots docs release clean
 
 PYTHON ?= python3.11
 PORT ?= 8000
@@ -20,6 +20,10 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(BI
 BASE := $(VENV)/.installed-$(shell cat requirements/base.txt | sha256sum | cut -c1-16)
 DEV := $(VENV)/.dev-$(shell cat requirements/base.txt requirements/dev.txt | sha256sum | cut -c1-16)
 ALL := $(VENV)/.all-$(shell cat requirements/*.txt | sha256sum | cut -c1-16)
+# Where processes are killed, lines cut, disks filled and clocks wrong; most of it is of the exhaustive tier. End-to-end tests run by themselves.
+FAULTS := $(addprefix tests/integration/,faults agent/test_killed.py agent/test_model_faults.py audit/test_concurrency.py \
+  client/test_broken_lines.py ingestion/test_leases.py $(addprefix site/test_,first_start.py full_disk.py readiness.py services.py))
+FAULTS_OF_SYSTEMS := $(addprefix tests/e2e/test_,recovery.py interrupted_demo.py up.py worker.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/overrides.txt
 
 help:
@@ -27,6 +31,7 @@ help:
 	@echo "make models       the extra models: sentence-transformers and torch, for other embedders and cross-encoders"
 	@echo "make test         lint, types, architecture and the quick tests: every guard, page and channel"
 	@echo "make test-all     all tests, those of tests/exhaustive.txt too; PART=3/8: a part of them"
+	@echo "make test-faults  those of them that kill, cut, fill and stop what a system needs"
 	@echo "make coverage     all tests, and what they reach of each package"
 	@echo "make test-real-llm  our model client, and the whole product, with a real, small model (llama.cpp prebuilt, 220 MB)"
 	@echo "make lint         the quick half of it"
@@ -51,6 +56,11 @@ test-all: $(ALL)
 	@bash scripts/system-packages all
 	@$(BIN)/python -c "import ldap" 2>/dev/null || $(PIP) --require-hashes --no-deps -r requirements/ldap.txt || echo "Without python-ldap its tests are skipped."
 	@exec bash scripts/test --all $(PART)
+
+test-faults: $(DEV)
+	@bash scripts/system-packages faults
+	@$(BIN)/python -m pytest $(FAULTS)
+	@$(BIN)/python -m pytest $(FAULTS_OF_SYSTEMS)
 
 coverage: $(ALL)
 	@bash scripts/system-packages all

@@ -72,8 +72,9 @@ def back_up(folder: Path, keys: Path) -> Iterator[str]:
     The order is what makes it whole: a checkpoint newer than the dump would say that entries are missing, and a row without its file
     is lost, but not a file without its row.
     """
-    if keys.resolve().is_relative_to(folder.resolve()):
-        raise InvalidInput(f"{keys} is inside {folder}: keep the keys apart from the backup.")
+    one, other = folder.resolve(), keys.resolve()
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        raise InvalidInput(f"{folder} and {keys} are one folder, or one holds the other: keep the keys apart.")
     for place in (folder, keys):
         refuse_used(place)
     with for_us_alone(), as_owner():

@@ -6,11 +6,12 @@ from uuid import UUID
 from celery import shared_task
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from knowledge.graph.building import fill, is_behind
 from knowledge.graph.queueing import fill_on_commit
-from knowledge.ingestion.lease import MAX_ATTEMPTS
+from knowledge.ingestion.lease import MAX_ATTEMPTS, free_abandoned
 from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import cut_base, versions_to_cut
@@ -39,9 +40,10 @@ def ingest_version(version_id: str) -> None:
 @shared_task(name="knowledge.reap_ingestion")
 def reap_ingestion() -> None:
     """Requeue versions of dead workers and lost messages: the guarantee behind the queue's speed."""
+    free_abandoned()
     now = timezone.now()
     waited = Q(queued_at=None) | Q(queued_at__lt=now - OVERDUE["interactive"])  # once a minute, not at each beat
-    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=now) & waited
+    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=Now()) & waited
     for queue, overdue in OVERDUE.items():
         left |= Q(parse_status=ParseStatus.PENDING, queue=queue, queued_at__lt=now - overdue)
     stale = DocumentVersion.unscoped.filter(left)

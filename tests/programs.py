@@ -14,6 +14,7 @@ import pytest
 OLDER_POSTGRES = Path("/usr/lib/postgresql/15/bin")  # of Debian 12
 WIKIS = Path("/opt/wikis/usr/share")  # where scripts/system-packages unpacks them
 PHPSECLIB = WIKIS / "php" / "phpseclib" / "bootstrap.php"
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 SLAPD = Path("/usr/sbin/slapd")
 BROWSERS = ("chromium", "chromium-browser")
 
@@ -26,6 +27,7 @@ def which(name: str) -> str | None:
 FOUND: dict[str, Callable[[], bool]] = {
     "Chromium": lambda: any(which(name) for name in BROWSERS),
     "bubblewrap": lambda: bool(which("bwrap")),
+    "libfaketime": lambda: FAKETIME is not None,
     "git": lambda: bool(which("git")),
     "MariaDB": lambda: bool(which("mariadbd")),
     "PostgreSQL 15": OLDER_POSTGRES.is_dir,
@@ -37,6 +39,7 @@ FOUND: dict[str, Callable[[], bool]] = {
 }
 # Installed for `make test-all` alone: the quick tier leaves out the tests that need them.
 EXHAUSTIVE = {
+    "libfaketime",
     "MariaDB", "PostgreSQL 15", "OpenLDAP and python-ldap", "MediaWiki and PHP", "DokuWiki and PHP", "markitdown",
     "torch",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -31,8 +32,11 @@ def serving_site(*, sockets: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def cutting(url: str, most_bytes: Callable[[], int | None]) -> Iterator[str]:
-    """A way to a server that breaks: asked for each connection how many bytes of answers it lets through, None for all."""
+def cutting(url: str, most_bytes: Callable[[], int | None], *, delay_s: float = 0) -> Iterator[str]:
+    """A way to a server that breaks: asked for each connection how many bytes of answers it lets through, None for all.
+
+    delay_s: of each piece of an answer.
+    """
     host, port = url.removeprefix("http://").split(":")
     listening = socket.create_server(("127.0.0.1", 0))
     threads: list[threading.Thread] = []
@@ -51,7 +55,7 @@ def cutting(url: str, most_bytes: Callable[[], int | None]) -> Iterator[str]:
         with client, socket.create_connection((host, int(port))) as server:
             forth = threading.Thread(target=ask, args=(client, server), daemon=True)
             forth.start()
-            copy(server, client, left)
+            copy(server, client, left, delay_s)
             for end in (client, server):
                 _shut(end)
             forth.join(10)
@@ -71,13 +75,14 @@ def cutting(url: str, most_bytes: Callable[[], int | None]) -> Iterator[str]:
             thread.join(10)
 
 
-def copy(source: socket.socket, target: socket.socket, left: int | None) -> None:
+def copy(source: socket.socket, target: socket.socket, left: int | None, delay_s: float = 0) -> None:
     """Pass bytes on until one side ends or enough have passed."""
     try:
         while left is None or left > 0:
             data = source.recv(4096 if left is None else min(4096, left))
             if not data:
                 return
+            time.sleep(delay_s)
             target.sendall(data)
             left = None if left is None else left - len(data)
     except OSError:

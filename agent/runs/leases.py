@@ -7,12 +7,9 @@ and is not lost while that process is busy.
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import cache
-from pathlib import Path
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -21,6 +18,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from agent.runs.log import connected
+from copilot_site.lib.process_names import name_of_process
 
 LOOK_S = 0.4  # between two checks for stop requests: a stop reaches the model within a second
 LEASE_S = 20  # without a renewal; a loaded machine may miss many checks
@@ -42,34 +40,6 @@ def stop_key(run_id: UUID) -> str:
 def missing_key(run_id: UUID) -> str:
     """Return the key that exists while the reaper has seen the lease missing."""
     return f"run:{run_id}:missing"
-
-
-def holder_of(pid: int) -> str:
-    """Return the text of a lease: the machine, the process and when it started, since numbers of processes are used again."""
-    with suppress(OSError, IndexError):  # without /proc the number has to do
-        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-        return f"{socket.gethostname()} {pid} {started}"
-    return f"{socket.gethostname()} {pid} ?"
-
-
-@cache
-def _holder(pid: int) -> str:
-    return holder_of(pid)
-
-
-def is_of_ended_process(holder: str) -> bool:
-    """Return whether a lease is of a process of this machine that has ended; those of other machines end by themselves."""
-    host, _space, rest = holder.partition(" ")
-    pid = rest.partition(" ")[0]
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False  # it lives, as another user
-    return holder_of(int(pid)) != holder
 
 
 async def ask_to_stop(run_id: UUID) -> None:
@@ -103,7 +73,7 @@ class _Watch:
 
     async def take(self, run_id: UUID, stop: Stop) -> None:
         async with connected() as valkey:
-            await valkey.set(lease_key(run_id), _holder(os.getpid()), ex=LEASE_S)
+            await valkey.set(lease_key(run_id), name_of_process(os.getpid()), ex=LEASE_S)
         self._runs[run_id] = stop
         if self._task is None or self._task.done():
             self._over = asyncio.Event()
@@ -147,7 +117,7 @@ class _Watch:
         pipeline.mget([stop_key(run_id) for run_id in runs])
         is_due = time.monotonic() >= self._renewal_at
         for run_id in runs if is_due else ():
-            pipeline.set(lease_key(run_id), _holder(os.getpid()), ex=LEASE_S)
+            pipeline.set(lease_key(run_id), name_of_process(os.getpid()), ex=LEASE_S)
         wishes, *_renewed = await pipeline.execute()
         if is_due:
             self._renewal_at = time.monotonic() + LEASE_S / RENEWALS

@@ -16,11 +16,12 @@ from agent import texts
 from agent.events import Error, StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
-from agent.runs.leases import LEASE_S, is_of_ended_process, lease_key, missing_key
+from agent.runs.leases import LEASE_S, lease_key, missing_key
 from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
 from business.results.visibility import Queried
+from copilot_site.lib.process_names import is_of_ended_process
 from knowledge.text.language import language_of
 
 log = structlog.get_logger(__name__)

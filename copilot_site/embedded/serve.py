@@ -17,7 +17,7 @@ from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.embedded.supervisor import LOOK_S, Supervisor
-from copilot_site.home import Home
+from copilot_site.home import Home, unusable
 
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
@@ -117,8 +117,12 @@ def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> N
 
 @contextmanager
 def only_one(home: Home) -> Iterator[None]:
-    """Allow one `up` per home. Raises ServiceFailed where another runs."""
-    with (home.root / "up.lock").open("a+") as lock:
+    """Allow one `up` per home. Raises ServiceFailed where another runs, ConfigError where it cannot be written."""
+    try:
+        lock = (home.root / "up.lock").open("a+")
+    except OSError as error:
+        raise unusable(home, error) from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

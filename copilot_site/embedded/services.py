@@ -69,16 +69,16 @@ def running(
     durable: False for tests: nothing survives the machine. Raises ServiceFailed with the reason.
     """
     try:
-        home.create()
+        users = (home.create().root / "services.users").open("a")
     except OSError as error:
         raise unusable(home, error) from error
-    with (home.root / "services.users").open("a") as users:
-        with _alone(home.root / "services.lock"):
-            fcntl.flock(users, fcntl.LOCK_SH)
-            try:
+    with users:
+        try:
+            with _alone(home.root / "services.lock"):
+                fcntl.flock(users, fcntl.LOCK_SH)
                 services = _start_missing(home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable)
-            except OSError as error:
-                raise unusable(home, error) from error
+        except OSError as error:
+            raise unusable(home, error) from error
         try:
             yield _wanted(services, want_postgres=want_postgres, want_valkey=want_valkey)
         finally:

@@ -9,7 +9,7 @@ import structlog
 from celery import current_app
 from django.db import connection
 from django.db.models import Q
-from django.utils import timezone
+from django.db.models.functions import Now
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
@@ -68,7 +68,7 @@ def _read(version: DocumentVersion) -> None:
 
 def _waiting(ids: Sequence[UUID]) -> DocumentVersion | None:
     """Return the next version that is unclaimed or was abandoned."""
-    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now())
+    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=Now())
     free = DocumentVersion.unscoped.filter(Q(parse_status=ParseStatus.PENDING) | left)
     return free.filter(pk__in=ids).order_by("created_at").first()
 

@@ -1,28 +1,34 @@
 """The lease of a version's worker: it is in the version's row, renewed during work, and fences every write.
 
 A queue may hand a task out twice, late or never. Claiming is one UPDATE that succeeds for one worker; a worker that was too slow
-finds its lease gone at its next write and stops without having written anything.
+finds its lease gone at its next write and stops without having written anything. The row names the worker's process, too: what a
+process of this machine held when it ended is free at once, and what one of another machine held when its lease runs out, by the
+clock of the database.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+import structlog
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from copilot_site.lib.database import prepared_cursor
+from copilot_site.lib.process_names import is_of_ended_process, name_of_process
 from knowledge.models import DocumentVersion, ParseStatus
 
-LEASE = timedelta(
-    seconds=45
-)  # a dead worker's version is taken up after this; renewed three times as often while work goes on
+LEASE = timedelta(seconds=45)  # renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
 MAX_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
+
+log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
@@ -31,17 +37,18 @@ class LeaseLost(Exception):
 
 # Asynchronous commits: work lost in a crash of the database is claimed, or done, again. One prepared statement each.
 _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
+_UNTIL = f"statement_timestamp() + interval '{LEASE.total_seconds()} s'"
 _CLAIM = f"""
 UPDATE knowledge_documentversion
-SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
-    queued_at = NULL, attempts = attempts + 1
+SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = {_UNTIL},
+    lease_holder = %(holder)s, queued_at = NULL, attempts = attempts + 1
 WHERE id = %(version)s::uuid AND attempts < {MAX_ATTEMPTS} AND (
     parse_status = '{ParseStatus.PENDING}'
-    OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < %(now)s::timestamptz
+    OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < statement_timestamp()
 )
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 _RENEW = f"""
-UPDATE knowledge_documentversion SET lease_expires_at = %s::timestamptz WHERE id = %s::uuid AND lease IS NOT DISTINCT FROM %s::uuid
+UPDATE knowledge_documentversion SET lease_expires_at = {_UNTIL} WHERE id = %s::uuid AND lease IS NOT DISTINCT FROM %s::uuid
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
@@ -51,18 +58,30 @@ def claim(version_id: UUID) -> DocumentVersion | None:
 
 
 def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
-    now = timezone.now()
-    with prepared_cursor(connection) as cursor:
-        cursor.execute(statement, {"lease": uuid4(), "until": now + LEASE, "version": version_id, "now": now})
-        if not cursor.fetchone():
-            return None
+    if not _took(version_id, statement) and not (free_abandoned(pk=version_id) and _took(version_id, statement)):
+        return None
     return DocumentVersion.unscoped.select_related("document__folder", "document__knowledge_base").get(pk=version_id)
 
 
+def _took(version_id: UUID, statement: str) -> bool:
+    values: dict[str, UUID | str] = {"lease": uuid4(), "holder": name_of_process(os.getpid()), "version": version_id}
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone() is not None
+
+
+def free_abandoned(**which: UUID) -> int:
+    """Let the leases run out whose process has ended on this machine; return how many. which: of all versions."""
+    held = DocumentVersion.unscoped.filter(lease_expires_at__gt=Now(), **which).values_list("lease", "lease_holder")
+    ended = [lease for lease, holder in held if is_of_ended_process(holder)]
+    return DocumentVersion.unscoped.filter(lease__in=ended).update(lease_expires_at=Now()) if ended else 0
+
+
 _CLAIM_READ = f"""
-UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz
+UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = {_UNTIL},
+    lease_holder = %(holder)s
 WHERE id = %(version)s::uuid AND parse_status = '{ParseStatus.COMPLETED}'
-    AND (lease IS NULL OR lease_expires_at < %(now)s::timestamptz)
+    AND (lease IS NULL OR lease_expires_at < statement_timestamp())
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
@@ -83,7 +102,7 @@ def fenced(version: DocumentVersion) -> Iterator[None]:
     """Yield a transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
     with transaction.atomic():
         with prepared_cursor(connection) as cursor:
-            cursor.execute(_RENEW, [timezone.now() + LEASE, version.pk, version.lease])
+            cursor.execute(_RENEW, [version.pk, version.lease])
             if not cursor.fetchone():
                 raise LeaseLost(str(version.pk))
         yield
@@ -107,9 +126,12 @@ def _renew(version: DocumentVersion, done: Event) -> None:
         for _beat in range(int(MAX_S / RENEW_S)):
             if done.wait(RENEW_S):
                 return
-            DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(
-                lease_expires_at=timezone.now() + LEASE
-            )
+            try:
+                held = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease)
+                held.update(lease_expires_at=Now() + LEASE)
+            except DatabaseError:  # it may answer at the next beat
+                log.warning("ingestion.lease_not_renewed", version=str(version.pk), exc_info=True)
+                connection.close()
     finally:
         connection.close()
 

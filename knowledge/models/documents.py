@@ -143,6 +143,7 @@ class DocumentVersion(models.Model):
     stated: what the file says of itself (front matter), name → value.
     cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
     The lease says which worker holds the version: every write names its `lease` and is refused after a takeover.
+    lease_holder: the process that took it (`name_of_process`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -171,6 +172,7 @@ class DocumentVersion(models.Model):
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     lease = models.UUIDField(null=True, editable=False)
     lease_expires_at = models.DateTimeField(null=True, editable=False)
+    lease_holder = models.CharField(max_length=120, default="", db_default="", editable=False)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("uploaded"), auto_now_add=True)
     published_at = models.DateTimeField(_("published"), null=True)

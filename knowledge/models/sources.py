@@ -152,6 +152,7 @@ class Trigger(models.TextChoices):
 
 class SourceRun(models.Model):
     """One reading of a source. While it runs it holds a lease: a source has one running run, and a run that lost it writes nothing more.
+    lease_holder: the process that runs it (`name_of_process`).
 
     seen: pages in the source. problem: why the run as a whole ended early; problems: [{"what": path, "why": sentence}, …].
     """
@@ -160,6 +161,7 @@ class SourceRun(models.Model):
     trigger = models.CharField(_("started by"), max_length=10, choices=Trigger.choices)
     state = models.CharField(_("state"), max_length=10, choices=RunState.choices, default=RunState.RUNNING)
     lease_expires_at = models.DateTimeField(null=True)
+    lease_holder = models.CharField(max_length=120, default="", db_default="", editable=False)
     started_at = models.DateTimeField(_("from"), auto_now_add=True)
     finished_at = models.DateTimeField(_("until"), null=True)
     seen = models.PositiveIntegerField(_("found"), default=0)

@@ -1,5 +1,6 @@
-"""Runs of sources and their lease: one run at a time; a run that lost it writes nothing more."""
+"""Runs of sources and their lease: one run at a time; a run that lost it, or whose process has ended, writes nothing more."""
 
+import os
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from copilot_site.lib.process_names import is_of_ended_process, name_of_process
 from knowledge.models import RunState, Source, SourceRun, Trigger, WebhookEvent
 from knowledge.models.sources import MAX_PROBLEMS
 from knowledge.webhooks.announcing import announce
@@ -32,13 +34,40 @@ def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> S
     Source.unscoped.select_for_update().get(pk=source.pk)
     running = SourceRun.objects.filter(source=source, state=RunState.RUNNING).first()
     if running is not None:
-        if running.lease_expires_at is not None and running.lease_expires_at > timezone.now():
+        if not _is_abandoned(running):
             return None
-        running.problem = _("Its worker ended too early.")
-        _close(running, RunState.FAILED)
-    run = SourceRun.objects.create(source=source, trigger=trigger, lease_expires_at=timezone.now() + LEASE)
+        _close_abandoned(running)
+    run = SourceRun.objects.create(
+        source=source,
+        trigger=trigger,
+        lease_expires_at=timezone.now() + LEASE,
+        lease_holder=name_of_process(os.getpid()),
+    )
     record(by, Action.DOCUMENT_SOURCE_READ, source, detail={"run": run.pk, "trigger": str(trigger)})
     return run
+
+
+def close_abandoned() -> list[Source]:
+    """Close the runs that lost their process; return their sources."""
+    closed = []
+    for seen in SourceRun.objects.filter(state=RunState.RUNNING):
+        if _is_abandoned(seen):
+            with transaction.atomic():
+                source = Source.unscoped.select_for_update().get(pk=seen.source_id)
+                if run := SourceRun.objects.filter(pk=seen.pk, state=RunState.RUNNING).first():
+                    _close_abandoned(run)
+                    closed.append(source)
+    return closed
+
+
+def _is_abandoned(run: SourceRun) -> bool:
+    is_held = run.lease_expires_at is not None and run.lease_expires_at > timezone.now()
+    return not is_held or is_of_ended_process(run.lease_holder)
+
+
+def _close_abandoned(run: SourceRun) -> None:
+    run.problem = _("Its worker ended too early.")
+    _close(run, RunState.FAILED)
 
 
 def keep(run: SourceRun) -> None:

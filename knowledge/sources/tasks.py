@@ -12,6 +12,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Source, Trigger
 from knowledge.sources.reading import read_source
+from knowledge.sources.runs import close_abandoned, failures_in_a_row
 from knowledge.sources.schedule import SOON, next_time
 
 log = structlog.get_logger(__name__)
@@ -35,8 +36,15 @@ def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
 
 @shared_task(name="knowledge.run_due_sources")
 def run_due_sources() -> None:
-    """Queue due sources. Each is rescheduled before it is sent: a lost message costs one turn; nothing is sent twice."""
+    """Queue due sources. Each is rescheduled before it is sent: a lost message costs one turn; nothing is sent twice.
+
+    A run whose worker was killed is begun again at once, the first time.
+    """
     now = timezone.now()
+    for source in close_abandoned():
+        failures = failures_in_a_row(source)
+        at = now if failures == 1 else next_time(source, now, failures=failures)
+        Source.unscoped.filter(pk=source.pk, is_active=True).update(next_at=at)
     due = Source.unscoped.filter(Q(next_at__lte=now), is_active=True).order_by(F("next_at"))
     for source in due:
         with transaction.atomic():

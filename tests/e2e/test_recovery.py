@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import httpx
@@ -12,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from copilot_site.embedded.process import wait_until
-from tests.demo_home import READY, START_TIMEOUT_S, share_models, with_port
+from tests.demo_home import READY, START_TIMEOUT_S, Database, share_models, with_port
 from tests.e2e.conftest import System
 from tests.homes import Checkout
 
@@ -47,12 +50,13 @@ class Lighthouse:
     system: System
     client: httpx.Client
     folder: str
+    start_again: Callable[[], object]
 
-    def upload(self, name: str) -> str:
+    def upload(self, name: str, *, pages: int = 40) -> str:
         """Upload a page about a lamp of this name; the document's id."""
         text = (
             f"# Lamp {name}\n\nThe lamp {name} shines {len(name)} nights and is looked after by the keeper of {name}.\n"
-            * 40
+            * pages
         )
         answer = self.client.post(f"folders/{self.folder}/documents", files={"file": (f"{name}.md", text)})
         assert answer.status_code in {201, 202}, answer.text
@@ -73,6 +77,10 @@ class Lighthouse:
             return httpx.get(f"{self.system.url}/readyz", timeout=10).status_code == 200
         except httpx.TransportError:
             return False
+
+    def require_whole(self) -> None:
+        done = self.system.checkout.manage("check_consistency")
+        assert done.returncode == 0, done.stdout
 
     def kill(self, name: str) -> None:
         """Kill a process as the kernel does where memory is short, and wait until its successor runs."""
@@ -103,16 +111,22 @@ def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lighthouse]
     checkout = with_port(Checkout(tmp_path_factory.mktemp("lighthouse") / "home"))
     share_models(checkout)
     checkout.extra["WEB_CONCURRENCY"] = "2"
-    with checkout.started("up", until=READY, timeout_s=START_TIMEOUT_S) as up:
+    ups = []
+    with ExitStack() as stack:
+
+        def start() -> None:
+            ups.append(stack.enter_context(checkout.started("up", until=READY, timeout_s=START_TIMEOUT_S)))
+
+        start()
         done = checkout.manage("shell", "-v0", "-c", SET_UP)
         assert done.returncode == 0, done.stderr
         token, folder = json.loads(done.stdout)
         system = System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
         headers = {"Authorization": f"Bearer {token}"}
         with httpx.Client(base_url=f"{system.url}/api/v1/", headers=headers, timeout=120) as client:
-            yield Lighthouse(system, client, folder)
-        up.send_signal(signal.SIGINT)
-        assert up.wait(30) == 0
+            yield Lighthouse(system, client, folder, start)
+        ups[-1].send_signal(signal.SIGINT)
+        assert ups[-1].wait(30) == 0
     assert checkout.processes() == []
 
 
@@ -125,6 +139,46 @@ def test_a_killed_process_comes_back_and_nothing_is_lost(lighthouse: Lighthouse,
         lighthouse.system.checkout.said()
     )
     assert f"the keeper of {name}" in lighthouse.ask(f"Who looks after the lamp {name}?")
+
+
+def test_what_a_killed_worker_was_reading_is_read_on_at_once(lighthouse: Lighthouse) -> None:
+    """As soon as its successor is ready, which takes some seconds on a quiet machine; its lease would be waited for 45 s more."""
+    database, system = Database.of(lighthouse.system.checkout), lighthouse.system.checkout
+    document = lighthouse.upload("Eddystone", pages=2_000)
+    tried = f"knowledge_documentversion v WHERE document_id = '{document}' AND attempts ="
+    begun = "EXISTS (SELECT FROM knowledge_stage WHERE version_id = v.id AND name = 'embed' AND items_done > 0)"
+    assert wait_until(lambda: database.number(f"{tried} 1 AND {begun}") > 0, timeout_s=120), "it was not begun"
+    ready = re.compile(r"interactive@\S+ ready")
+    before = len(ready.findall(system.said()))
+    lighthouse.kill("interactive")
+    assert wait_until(lambda: len(ready.findall(system.said())) > before, timeout_s=120), system.said()
+    assert wait_until(lambda: database.number(f"{tried} 2") > 0, timeout_s=15), system.said()
+    assert wait_until(lambda: lighthouse.is_read(document), timeout_s=300, interval_s=1)
+    lighthouse.require_whole()
+
+
+def test_everything_is_killed_while_uploads_are_stored(lighthouse: Lighthouse) -> None:
+    stored: list[str] = []
+
+    def upload(part: int) -> None:
+        with suppress(httpx.TransportError):
+            for number in range(1_000):
+                stored.append(lighthouse.upload(f"Bell {part} {number}"))  # noqa: PERF401 - what was told before the end counts
+
+    threads = [threading.Thread(target=upload, args=(part,)) for part in range(3)]
+    for thread in threads:
+        thread.start()
+    assert wait_until(lambda: len(stored) > 10, timeout_s=120)
+    system = lighthouse.system.checkout
+    ups = psutil.Process(int((system.home.root / "up.lock").read_text()))
+    for process in [ups, *ups.children(recursive=True), *map(lighthouse.process, ("postgres", "valkey"))]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    for thread in threads:
+        thread.join()
+    lighthouse.start_again()
+    assert wait_until(lambda: all(map(lighthouse.is_read, stored)), timeout_s=300, interval_s=1), system.said()
+    lighthouse.require_whole()
 
 
 def test_a_web_process_that_hangs_is_replaced_and_nobody_is_refused(lighthouse: Lighthouse) -> None:

@@ -1,17 +1,22 @@
 """Workers that are late, dead or doubled: one of them works on a version, and only that one writes."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
-from knowledge.ingestion import pipeline
-from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, let_go
+from copilot_site.embedded.process import wait_until
+from copilot_site.lib.process_names import name_of_process
+from knowledge.ingestion import lease, pipeline
+from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
 from knowledge.ingestion.pipeline import Step, ingest
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
@@ -103,6 +108,53 @@ def test_an_expired_lease_is_free_and_the_old_holder_is_refused(version: Documen
     let_go(slow)
     version.refresh_from_db()
     assert (version.lease, version.page_count, version.attempts) == (quick.lease, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("holder", "is_free"),
+    [("ended", True), ("reused", True), ("alive", False), ("another_machine", False), ("", False)],
+)
+def test_what_an_ended_process_of_this_machine_held_is_free_at_once(
+    version: DocumentVersion, holder: str, is_free: bool, django_capture_on_commit_callbacks: Commit
+) -> None:
+    drained("interactive")
+    held = claim(version.pk)
+    assert held is not None
+    assert held.lease_holder == name_of_process(os.getpid())
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        alive = name_of_process(process.pid)
+    names = {"ended": alive, "reused": f"{held.lease_holder}0", "alive": held.lease_holder, "": ""}
+    names["another_machine"] = alive.replace(alive.split()[0], "another-machine")
+    change(version, lease_holder=names[holder])
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_ingestion()
+    assert drained("interactive") == [version.pk] * is_free
+    change(version, lease_expires_at=held.lease_expires_at)  # as a message that comes back before the reaper finds it
+    assert (claim(version.pk) is not None) == is_free
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_again_after_its_connection_was_cut(
+    version: DocumentVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_S", 0.02)
+    held = claim(version.pk)
+    assert held is not None
+    fresh = DocumentVersion.unscoped.filter(pk=version.pk, lease_expires_at__gt=timezone.now())
+
+    def is_renewed() -> bool:
+        expire(version)
+        return wait_until(fresh.exists, timeout_s=30)
+
+    with kept(held):
+        assert is_renewed()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            assert cursor.fetchone() == (1,)
+        assert is_renewed()
 
 
 @pytest.mark.parametrize("gone", [ParseStatus.COMPLETED, ParseStatus.FAILED])

@@ -194,8 +194,19 @@ def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path)
     for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path / "new", tmp_path)):
         with pytest.raises(InvalidInput, match="is not empty"):
             list(backup.back_up(*folders))
-    with pytest.raises(InvalidInput, match="keep the keys apart"):
-        list(backup.back_up(tmp_path / "new", tmp_path / "new" / "keys"))
     made = backup.Manifest("", "copilot", [], [], backup._fingerprint("another"), is_signed=False)
     with pytest.raises(InvalidInput, match="Set COPILOT_SECRET_KEY to that of the system"):
         backup._secret_key(tmp_path, made)
+
+
+@pytest.mark.parametrize(
+    ("folder", "keys"),
+    [("new", "new/keys"), ("keys/new", "keys"), ("new", "new"), ("linked/new", "keys"), ("new", "new/../new/keys")],
+)
+def test_a_backup_and_its_keys_lie_apart(tmp_path: Path, folder: str, keys: str) -> None:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "keys")
+    with pytest.raises(InvalidInput, match=r"^.* keep the keys apart\.$"):
+        list(backup.back_up(tmp_path / folder, tmp_path / keys))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["keys", "linked"]
+    assert not any((tmp_path / "keys").iterdir())

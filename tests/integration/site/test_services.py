@@ -16,8 +16,9 @@ import psycopg
 import pytest
 
 from copilot_site.config import ConfigError
-from copilot_site.embedded import services, valkey
+from copilot_site.embedded import serve, services, valkey
 from copilot_site.embedded.process import ServiceFailed, wait_gone, wait_until
+from copilot_site.home import Home
 from tests.homes import Checkout
 from tests.ports import closed_port
 
@@ -227,6 +228,15 @@ def test_a_home_that_cannot_be_made_is_one_sentence() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("The state folder /proc/nowhere cannot be used"), done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["services.users", "services.lock", "up.lock"])
+def test_a_home_in_which_nothing_can_be_written_is_one_sentence(tmp_path: Path, name: str) -> None:
+    home = Home(tmp_path).create()
+    (home.root / name).mkdir()  # root writes whatever the mode says
+    hold = serve.only_one if name == "up.lock" else services.running
+    with pytest.raises(ConfigError, match=rf"^The state folder {tmp_path} cannot be used [^\n]*$"), hold(home):
+        pass
 
 
 def test_a_damaged_database_is_left_as_it_is_and_named(checkout: Checkout) -> None:

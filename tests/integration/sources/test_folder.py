@@ -1,6 +1,7 @@
 """A folder of this machine: what becomes of its files here as they change, move, go and come back."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -12,12 +13,14 @@ import time_machine
 from django.utils import timezone
 
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Document, Folder, RunState, Source, SourceRun, Trigger
+from copilot_site.lib.process_names import name_of_process
+from knowledge.models import Document, Every, Folder, RunState, Source, SourceRun, Trigger
 from knowledge.sources import runs
 from knowledge.sources.base import Content, Item, Unreadable
 from knowledge.sources.reading import preview, read_source
 from knowledge.sources.runs import Overtaken, begin, keep, paced
 from knowledge.sources.services import save_source
+from knowledge.sources.tasks import run_due_sources
 from tests.factories import make_document
 from tests.integration.sources.shelf import counts, item_of, paths, read
 
@@ -197,6 +200,29 @@ def test_two_runs_never_overlap(source: Source) -> None:
     assert held.state == RunState.FAILED
     with pytest.raises(Overtaken):
         keep(held)
+
+
+def test_a_run_whose_process_was_killed_is_begun_again_at_once_and_after_the_second_time_later(
+    source: Source, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        ended = name_of_process(process.pid)
+
+    def queued() -> int:
+        with django_capture_on_commit_callbacks() as callbacks:
+            run_due_sources()
+        return len(callbacks)
+
+    assert begin(source, Trigger.HAND) is not None
+    assert (begin(source, Trigger.HAND), queued()) == (None, 0), "its process lives"
+    SourceRun.objects.update(lease_holder=ended)
+    assert queued() == 1
+    assert begin(source, Trigger.SCHEDULE) is not None
+    SourceRun.objects.update(lease_holder=ended)
+    Source.unscoped.update(every_minutes=Every.HOUR)
+    assert queued() == 0, "what kills its worker every time waits"
+    assert [run.state for run in SourceRun.objects.all()] == [RunState.FAILED] * 2
+    assert Source.unscoped.filter(next_at__gt=timezone.now() + timedelta(minutes=5)).exists()
 
 
 def test_a_run_that_was_overtaken_writes_nothing_more(
