@@ -63,8 +63,7 @@ def signed_in(browser: Browser, url: str, screen: Screen, username: str) -> Iter
     page.locator("input[name=username]").fill(username)
     page.locator("input[name=password]").fill(load_company().password)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox")).to_be_visible()
-    page.wait_for_load_state("networkidle")  # the page's script listens by then
+    page.wait_for_url(f"{url}/", timeout=PAGE_MS)  # loaded: its script listens
     yield page
     context.close()
 
@@ -104,7 +103,7 @@ def running_demo() -> Iterator[str]:
 def answers(url: str) -> bool:
     """Whether a system is ready there."""
     try:
-        with urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:  # noqa: S310 - our own address
+        with urllib.request.urlopen(f"{url}/readyz", timeout=30) as answer:  # noqa: S310 - our own address
             return int(answer.status) == 200
     except OSError:
         return False

@@ -22,8 +22,15 @@ COLOURS = 160  # of a picture: keeps text sharp and each file below 250 kB
 LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 HEIGHTS = {1280: 800, 390: 844}
 LONGEST = 3_000  # pixels of a page that are taken
-ENGLISH, CHINESE = Screen(1280, 800, "en-GB"), Screen(1280, 800, "zh-CN")
-PHONE = Screen(390, 844, "zh-CN")
+SOURCE = ".quotation.is-best button.source"
+QUESTIONS = {  # of a text, of a PDF, and of business data
+    "en": (
+        "What is the default rolling update strategy of a Deployment?",
+        "How many days of annual leave do employees in Rotterdam have?",
+        "How many customers are there by region?",
+    ),
+    "zh": ("内部服务之间 HTTP 调用的默认超时时间是多少？", "业务招待餐费上限是每人多少？", "各地区有多少客户？"),
+}
 
 
 def main() -> None:
@@ -34,7 +41,8 @@ def main() -> None:
                 screen = Screen(width, HEIGHTS[width], LANGUAGES[language], theme)
                 take_every_page(browser, url, screen, asked.all / f"{width}-{theme}-{language}")
         else:
-            take_readme(browser, url)
+            for language, questions in QUESTIONS.items():
+                take_readme(browser, url, language, questions)
             for story in STORIES:
                 film(browser, url, story)
 
@@ -62,34 +70,29 @@ def take_every_page(browser: Browser, url: str, screen: Screen, folder: Path) ->
                 print(f"{folder.name}/{name}.png{f': {size[0]} pixels wide' if size[0] > screen.width else ''}")
 
 
-def take_readme(browser: Browser, url: str) -> None:
-    """A cited answer in each language, the document behind one, business data, a phone, and the administrator's first page."""
-    with signed_in(browser, url, ENGLISH, "chen") as page:
-        ask(page, "What is the default rolling update strategy of a Deployment?")
-        ask(page, "How much is the referral bonus in Rotterdam?", place=1)  # in a folder that engineers may not see
-        keep(page, "chat-en")
-    with signed_in(browser, url, CHINESE, "chen") as page:
-        ask(page, "内部服务之间 HTTP 调用的默认超时时间是多少？")
-        page.locator("button.cite").last.click()
+def take_readme(browser: Browser, url: str, language: str, questions: tuple[str, str, str]) -> None:
+    """An answer beside its source, the page of a PDF behind one, business data, and the administrator's first page."""
+    screen = Screen(1280, 800, LANGUAGES[language])
+    text, page_of_pdf, data = questions
+    with signed_in(browser, url, screen, "chen") as page:
+        ask(page, text)
+        page.locator(SOURCE).click()
         expect(page.locator("#drawer mark").first).to_be_visible()
-        keep(page, "chat-zh")
-    with signed_in(browser, url, CHINESE, "emma") as page:
-        ask(page, "业务招待餐费上限是每人多少？")
-        page.locator("button.cite").last.click()
+        keep(page, f"chat-{language}")
+    with signed_in(browser, url, screen, "emma") as page:
+        ask(page, page_of_pdf)
+        page.locator(SOURCE).click()
         page.locator("#drawer a.button-main").click()
         expect(page.locator("#cited, mark").first).to_be_attached()
-        keep(page, "document")
-    with signed_in(browser, url, ENGLISH, "emma") as page:
-        ask(page, "How many customers are there by region?")
+        keep(page, f"document-{language}")
+    with signed_in(browser, url, screen, "emma") as page:
+        ask(page, data)
         expect(page.locator("canvas[data-drawn]")).to_be_visible()
-        keep(page, "data")
-    with signed_in(browser, url, ENGLISH, ADMINISTRATOR) as page:
+        keep(page, f"data-{language}")
+    with signed_in(browser, url, screen, ADMINISTRATOR) as page:
         page.goto(f"{url}/admin/")
         expect(page.locator("#health .light, #health li").first).to_be_visible()
-        keep(page, "administration")
-    with signed_in(browser, url, PHONE, "emma") as page:
-        ask(page, "业务招待餐费上限是每人多少？")
-        keep(page, "phone")
+        keep(page, f"administration-{language}")
 
 
 def keep(page: Page, name: str) -> None:
