@@ -20,7 +20,7 @@ from demo.company import load_company
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-PAGE_MS = 60_000  # on a busy machine
+PAGE_MS = 90_000  # on a busy machine
 ANSWER_MS = 90_000  # the first question loads the model
 START_S = 600.0  # converts the model and ingests the demo company
 
@@ -58,12 +58,13 @@ def signed_in(browser: Browser, url: str, screen: Screen, username: str) -> Iter
         color_scheme=screen.theme,  # type: ignore[arg-type]
         device_scale_factor=screen.scale,
     )
+    context.set_default_timeout(PAGE_MS)
     page = context.new_page()
     page.goto(url)
     page.locator("input[name=username]").fill(username)
     page.locator("input[name=password]").fill(load_company().password)
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{url}/", timeout=PAGE_MS)  # loaded: its script listens
+    page.wait_for_url(f"{url}/")  # loaded: its script listens
     yield page
     context.close()
 
