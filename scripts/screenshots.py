@@ -7,64 +7,44 @@ Uses the demo that answers on PORT; where none does, starts one in a state folde
 """
 
 import argparse
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from copilot_site.embedded.process import free_port, wait_until
-from demo.company import ADMINISTRATOR, load_company
+from demo.company import ADMINISTRATOR
+from scripts.browsing import IMAGES, ROOT, Screen, ask, demo_in_browser, signed_in
 from scripts.every_page import ADMINISTRATORS, READERS, addresses_of
+from scripts.moving_picture import STORIES, film
 
-ROOT = Path(__file__).resolve().parent.parent
-IMAGES = ROOT / "docs" / "images"
-CHROMIUM = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-ANSWER_MS = 90_000  # the first question loads the model
-START_S = 600.0  # converts the model and ingests the demo company
 COLOURS = 160  # of a picture: keeps text sharp and each file below 250 kB
-
-
-class Screen(NamedTuple):
-    """What the browser of a picture is. language: as browsers send it."""
-
-    width: int
-    height: int
-    language: str
-    theme: str = "light"
-
-
 LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 HEIGHTS = {1280: 800, 390: 844}
 LONGEST = 3_000  # pixels of a page that are taken
-ENGLISH, CHINESE = Screen(1280, 800, "en-GB"), Screen(1280, 800, "zh-CN")
-PHONE = Screen(390, 844, "zh-CN")
+SOURCE = ".quotation.is-best button.source"
+QUESTIONS = {  # of a text, of a PDF, and of business data
+    "en": (
+        "What is the default timeout of HTTP calls between internal services?",
+        "How many days of annual leave do employees in Rotterdam have?",
+        "How many customers are there by region?",
+    ),
+    "zh": ("内部服务之间 HTTP 调用的默认超时时间是多少？", "业务招待餐费上限是每人多少？", "各地区有多少客户？"),
+}
 
 
 def main() -> None:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        sys.exit("The pictures need Chromium and CJK fonts: apt-get install chromium fonts-noto-cjk")
     asked = arguments()
-    with running_demo() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM))
+    with demo_in_browser() as (browser, url):
         if asked.all:
             for width, theme, language in product(asked.width, asked.theme, asked.language):
                 screen = Screen(width, HEIGHTS[width], LANGUAGES[language], theme)
                 take_every_page(browser, url, screen, asked.all / f"{width}-{theme}-{language}")
         else:
-            take_readme(browser, url)
-        browser.close()
+            for language, questions in QUESTIONS.items():
+                take_readme(browser, url, language, questions)
+            for story in STORIES:
+                film(browser, url, story)
 
 
 def arguments() -> argparse.Namespace:
@@ -90,58 +70,29 @@ def take_every_page(browser: Browser, url: str, screen: Screen, folder: Path) ->
                 print(f"{folder.name}/{name}.png{f': {size[0]} pixels wide' if size[0] > screen.width else ''}")
 
 
-def take_readme(browser: Browser, url: str) -> None:
-    """A cited answer in each language, the document behind one, business data, a phone, and the administrator's first page."""
-    with signed_in(browser, url, ENGLISH, "chen") as page:
-        ask(page, "What is the default rolling update strategy of a Deployment?")
-        ask(page, "How much is the referral bonus in Rotterdam?", place=1)  # in a folder that engineers may not see
-        keep(page, "chat-en")
-    with signed_in(browser, url, CHINESE, "chen") as page:
-        ask(page, "内部服务之间 HTTP 调用的默认超时时间是多少？")
-        page.locator("button.cite").last.click()
+def take_readme(browser: Browser, url: str, language: str, questions: tuple[str, str, str]) -> None:
+    """An answer beside its source, the page of a PDF behind one, business data, and the administrator's first page."""
+    screen = Screen(1280, 800, LANGUAGES[language])
+    text, page_of_pdf, data = questions
+    with signed_in(browser, url, screen, "chen") as page:
+        ask(page, text)
+        page.locator(SOURCE).click()
         expect(page.locator("#drawer mark").first).to_be_visible()
-        keep(page, "chat-zh")
-    with signed_in(browser, url, CHINESE, "emma") as page:
-        ask(page, "业务招待餐费上限是每人多少？")
-        page.locator("button.cite").last.click()
+        keep(page, f"chat-{language}")
+    with signed_in(browser, url, screen, "emma") as page:
+        ask(page, page_of_pdf)
+        page.locator(SOURCE).click()
         page.locator("#drawer a.button-main").click()
         expect(page.locator("#cited, mark").first).to_be_attached()
-        keep(page, "document")
-    with signed_in(browser, url, ENGLISH, "emma") as page:
-        ask(page, "How many customers are there by region?")
+        keep(page, f"document-{language}")
+    with signed_in(browser, url, screen, "emma") as page:
+        ask(page, data)
         expect(page.locator("canvas[data-drawn]")).to_be_visible()
-        keep(page, "data")
-    with signed_in(browser, url, ENGLISH, ADMINISTRATOR) as page:
+        keep(page, f"data-{language}")
+    with signed_in(browser, url, screen, ADMINISTRATOR) as page:
         page.goto(f"{url}/admin/")
-        expect(page.locator("#health .light, #health li").first).to_be_visible()
-        keep(page, "administration")
-    with signed_in(browser, url, PHONE, "emma") as page:
-        ask(page, "业务招待餐费上限是每人多少？")
-        keep(page, "phone")
-
-
-@contextmanager
-def signed_in(browser: Browser, url: str, screen: Screen, username: str) -> Iterator[Page]:
-    """A page in a fresh browser, on the empty chat page of this person of the demo company."""
-    size = {"width": screen.width, "height": screen.height}
-    context = browser.new_context(viewport=size, locale=screen.language, color_scheme=screen.theme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(url)
-    page.locator("input[name=username]").fill(username)
-    page.locator("input[name=password]").fill(load_company().password)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox")).to_be_visible()
-    page.wait_for_load_state("networkidle")  # the page's script listens by then
-    yield page
-    context.close()
-
-
-def ask(page: Page, question: str, *, place: int = 0) -> None:
-    """Ask, and wait until the answer, or the honest no, stands as the server renders it."""
-    page.get_by_role("textbox").fill(question)
-    page.keyboard.press("Enter")
-    answer = page.locator("li.message.answer[id^=m-]").nth(place)
-    expect(answer.locator(".answer-foot")).to_be_visible(timeout=ANSWER_MS)
+        expect(page.locator("#health .light").first).to_be_attached()
+        keep(page, f"administration-{language}")
 
 
 def keep(page: Page, name: str) -> None:
@@ -153,39 +104,6 @@ def keep(page: Page, name: str) -> None:
     with Image.open(path) as picture:
         picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
-
-
-@contextmanager
-def running_demo() -> Iterator[str]:
-    """The address of a demo: the one on PORT, or a fresh one that is gone afterwards."""
-    url = f"http://127.0.0.1:{os.environ.get('PORT', '8000')}"
-    if answers(url):
-        yield url
-        return
-    dropped = ("DATABASE_URL", "REDIS_URL", "COPILOT_HOME", "PORT")
-    environment = {name: value for name, value in os.environ.items() if name not in dropped}
-    with tempfile.TemporaryDirectory(prefix="copilot-screenshots-") as folder:
-        port = str(free_port())
-        command = [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--port", port]
-        process = subprocess.Popen(command, env={**environment, "COPILOT_HOME": f"{folder}/home"})
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_until(lambda: process.poll() is not None or answers(url), timeout_s=START_S, interval_s=1.0)
-            if not answers(url):
-                sys.exit("The demo did not start; the lines above say why.")
-            yield url
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
-
-
-def answers(url: str) -> bool:
-    """Whether a system is ready there."""
-    try:
-        with urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:  # noqa: S310 - our own address
-            return int(answer.status) == 200
-    except OSError:
-        return False
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""No figure of the README stands without the command and the commit that measured it."""
+"""No figure of the README stands without the command and the commit that measured it; its pictures are there and small."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ from django.core.management import get_commands
 
 ROOT = Path(__file__).parents[3]
 MAX = 10  # rows
+MAX_BYTES = 3_000_000  # of a picture
 PAGES = ("README.md", "README.zh-CN.md")
 SHARE = re.compile(r"\d\s?%|\d m?s\b|\b\d+ of \d+\b")
 
@@ -36,3 +37,16 @@ def test_every_figure_names_its_command_and_its_commit() -> None:
 def test_no_figure_stands_outside_the_table() -> None:
     for page in PAGES:
         assert SHARE.findall(parts_of(page)[1]) == []
+
+
+def test_pictures_exist_and_are_small() -> None:
+    for page in PAGES:
+        pictures = re.findall(r"!\[[^\]]+\]\((.+?)\)", (ROOT / page).read_text(encoding="utf-8"))
+        assert any(picture.endswith(".gif") for picture in pictures)
+        for picture in pictures:
+            assert 0 < (ROOT / picture).stat().st_size < MAX_BYTES, picture
+
+
+def test_every_picture_is_shown() -> None:
+    shown = "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    assert [path.name for path in (ROOT / "docs" / "images").iterdir() if f"docs/images/{path.name}" not in shown] == []
