@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -294,7 +294,7 @@ def clock(offset: str) -> Iterator[dict[str, str]]:
     yield {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
-SURROUNDINGS = {
+SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[dict[str, str]]]] = {
     "slow": slow,
     "without Valkey": without_valkey,
     "without connections": without_connections,
