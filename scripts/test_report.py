@@ -5,6 +5,7 @@ The stamp names the commit, the part, the time, and the counts; it is also added
 """
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -35,6 +36,8 @@ def stamp(tallies: list[dict[str, Any]], part: str, seconds: int) -> str:
 
 
 def _git(*words: str) -> str:
+    if not shutil.which("git"):
+        return ""
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
 

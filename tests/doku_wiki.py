@@ -1,7 +1,6 @@
 """A real DokuWiki for a test, out of Debian's packages: its files and PHP's own server."""
 
 import shutil
-import socket
 import subprocess
 import time
 import xmlrpc.client
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.ports import own_port
 from tests.waiting import wait_for_port
 
 PLACE = Path("/opt/wikis")  # where scripts/system-packages unpacks it
@@ -58,9 +58,7 @@ def running_dokuwiki(folder: Path, *, is_private: bool = False) -> Iterator[Doku
         f"<?php define('DOKU_MAIN_CONF', '{conf}/'); define('DOKU_CONF', '{conf}/'); ?>{preload.read_text()}"
     )
     _configure(conf, data, is_private=is_private)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = own_port()
     command = ["php", "-S", f"127.0.0.1:{port}", "-t", str(wiki)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

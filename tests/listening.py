@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -69,17 +68,6 @@ def make_certificate(folder: Path, name: str) -> Path:
     file = folder / f"{name}.pem"
     file.write_bytes(pem + made.public_bytes(serialization.Encoding.PEM))
     return file
-
-
-@cache
-def refusing_port() -> int:
-    """A port of this machine on which nobody listens, now or later: it is bound as long as this process lives."""
-    _bound.bind(("127.0.0.1", 0))
-    port: int = _bound.getsockname()[1]
-    return port
-
-
-_bound = socket.socket()
 
 
 def _serve(server: socket.socket, listener: Listener, asks: bytes, certificate: Path | None) -> None:

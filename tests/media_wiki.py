@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.ports import own_port
 from tests.programs import WIKIS
 from tests.waiting import wait_for_port
 
@@ -63,9 +63,7 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
             (shutil.copytree if each.is_dir() else shutil.copy)(each, target / each.name)
     for name in OWN:
         (target / name).mkdir(exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = own_port()
     wiki = MediaWiki(target, f"http://127.0.0.1:{port}")
     data = folder / "data"
     data.mkdir()

@@ -1,7 +1,6 @@
 """A real OpenLDAP server for a test, out of Debian's package: an ordinary process with TLS, without systemd."""
 
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.listening import make_certificate
+from tests.ports import own_port
 from tests.programs import SLAPD
 from tests.waiting import wait_for_port
 
@@ -114,7 +114,7 @@ def running_slapd(folder: Path) -> Iterator[Slapd]:
             folder=folder, certificate=certificate, suffix=SUFFIX, admin=ADMIN, password=ADMIN_PASSWORD, reader=READER
         )
     )
-    tls, plain = _free_ports(2)
+    tls, plain = own_port(), own_port()
     addresses = f"ldaps://127.0.0.1:{tls} ldap://127.0.0.1:{plain}"
     server = subprocess.Popen(
         [str(SLAPD), "-f", str(conf), "-h", addresses, "-d", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -132,14 +132,6 @@ def running_slapd(folder: Path) -> Iterator[Slapd]:
         server.terminate()
         server.wait()
         shutil.rmtree(folder / "data")
-
-
-def _free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _each in range(count)]
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
 
 
 def _encoded(values: Values) -> dict[str, list[bytes]]:

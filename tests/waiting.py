@@ -1,5 +1,6 @@
 """Waiting for what happens in another thread, process or connection."""
 
+import asyncio
 import socket
 from collections.abc import Callable
 
@@ -11,6 +12,15 @@ PATIENT_S = 60  # a busy machine takes its time; nothing that goes well takes th
 def wait_for(what: str, has_come: Callable[[], object]) -> None:
     """Return once `has_come` says so. Raises AssertionError with what did not come."""
     assert wait_until(lambda: bool(has_come()), timeout_s=PATIENT_S), f"{what}: not within {PATIENT_S} s"
+
+
+async def met(what: str, has_come: Callable[[], object]) -> None:
+    """As `wait_for`, in an event loop whose other tasks go on meanwhile."""
+    for _try in range(PATIENT_S * 100):
+        if has_come():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"{what}: not within {PATIENT_S} s")
 
 
 def wait_for_port(port: int) -> None:

@@ -1,5 +1,6 @@
 -- Business data of the demo company: made by counting, the same on every machine; dates count back from the day it is loaded,
 -- and each dated table has a row of that day, so that "this year" says something on 1 January, too.
+SET TIME ZONE 'Asia/Shanghai';  -- of the layer: a server in UTC is still on the day before until eight in the morning
 CREATE TABLE customer (
   id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, region text NOT NULL, industry text NOT NULL,
   country text NOT NULL, created_on date NOT NULL

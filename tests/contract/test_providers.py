@@ -24,8 +24,8 @@ from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
 from agent.providers.structured import ask_for, read
-from tests.listening import refusing_port
 from tests.modelserver import Request, Step, calls, says, says_json, serving
+from tests.ports import closed_port
 
 QUICK = ModelLimits(connect_s=5, first_s=20, between_s=20, total_s=30, attempts=3, first_wait_s=0.001)
 HURRIED = replace(QUICK, first_s=0.2, between_s=0.2, total_s=0.6, attempts=1)
@@ -117,7 +117,7 @@ async def test_one_byte_at_a_time_ends_at_the_total_limit() -> None:
 
 async def test_a_service_that_is_not_there() -> None:
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
-        await replied(client(f"http://127.0.0.1:{refusing_port()}/v1"))
+        await replied(client(f"http://127.0.0.1:{closed_port()}/v1"))
 
 
 @pytest.mark.parametrize(

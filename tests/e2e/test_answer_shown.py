@@ -116,6 +116,7 @@ def test_one_line_says_what_is_done_and_folds_to_time_and_steps(system: System, 
         if line.sent:
             break
         page.wait_for_timeout(50)
+    assert line.sent, "no socket was opened within 10 s"
     page.evaluate(HOLD, STEP_MS)  # each line stands until the test lets its time be over
     found = [{"knowledge_id": each, "knowledge_title": title} for each, title in (("a", "Tokens"), ("b", EVIL))]
     reading_on = [called("list_knowledge_chunks", {"knowledge_id": "b"}), called("database_query", "{")]

@@ -50,6 +50,8 @@ def test_passages_are_looked_at_saved_and_cut(system: System, page: Page) -> Non
         if page.get_by_role("status").count() == 0:
             break
         page.wait_for_timeout(1_000)
+    else:
+        pytest.fail("the documents were not split again within 90 s")
     expect(most).to_have_value("90")
     page.goto(document)
     assert int(page.locator("#passages-title .count").inner_text()) > before

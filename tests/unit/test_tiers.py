@@ -59,6 +59,8 @@ def test_the_closing_line_names_each_missing_program_once() -> None:
     assert test_report.missing([{"skipped": {}}]) == ""
 
 
-def test_the_stamp_adds_the_processes_up() -> None:
+def test_the_stamp_adds_the_processes_up_with_git_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     tallies = [{"passed": 3, "failed": 0}, {"passed": 4, "failed": 1}]
-    assert re.search(r"part 2/8  60 s  7 passed  1 failed$", test_report.stamp(tallies, "2/8", 60))
+    for _way in range(2):
+        assert re.search(r"part 2/8  60 s  7 passed  1 failed$", test_report.stamp(tallies, "2/8", 60))
+        monkeypatch.setenv("PATH", "")

@@ -40,7 +40,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.listening import refusing_port
+from tests.ports import closed_port
 
 pytestmark = pytest.mark.django_db
 
@@ -165,7 +165,7 @@ def no_embedder(settings: LazySettings) -> Iterator[None]:
     settings.EMBEDDER = "openai_compatible"
     settings.EMBEDDER_OPTIONS = {
         **settings.EMBEDDER_OPTIONS,
-        "base_url": f"http://127.0.0.1:{refusing_port()}/v1",
+        "base_url": f"http://127.0.0.1:{closed_port()}/v1",
         "model": None,
     }
     engine._embedder.cache_clear()

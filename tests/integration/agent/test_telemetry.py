@@ -16,8 +16,8 @@ from agent.events import StopReason
 from agent.runs import telemetry
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
-from tests.listening import refusing_port
 from tests.modelserver import Step, says
+from tests.ports import closed_port
 
 pytestmark = pytest.mark.django_db
 
@@ -138,7 +138,7 @@ def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     failed = {span["name"]: span["error.type"] for span in receiver.spans if "error.type" in span}
     assert failed == {"chat default": "ModelMisconfigured"}
     with (
-        reported(settings, f"http://127.0.0.1:{refusing_port()}"),
+        reported(settings, f"http://127.0.0.1:{closed_port()}"),
         django_capture_on_commit_callbacks(execute=True),
     ):
         assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from tests.ports import own_port
 from tests.sharing import Share
 
 if TYPE_CHECKING:
@@ -226,21 +227,14 @@ def elsewhere() -> "Iterator[Elsewhere]":
     """A server of its own, set up word for word as the how-to says."""
     from business.address import Address, Tls
     from copilot_site.embedded import postgres
-    from copilot_site.embedded.process import ServiceFailed, free_port
     from copilot_site.home import Home
 
     folder = Path(tempfile.mkdtemp(prefix="elsewhere-"))
     folder.chmod(0o755)
     home = Home(folder).create()
     try:
-        for attempt in range(5):
-            port = free_port()
-            try:
-                postgres.launch(home, port, durable=False)
-                break
-            except ServiceFailed:  # somebody else on this machine was faster with the port
-                if attempt == 4:
-                    raise
+        port = own_port()
+        postgres.launch(home, port, durable=False)
         server = Address("127.0.0.1", port, "postgres", postgres.USER, home.secret("postgres"), Tls.DISABLE)
         with psycopg.connect(**server.keywords(), autocommit=True) as connection:
             connection.execute("CREATE DATABASE sales TEMPLATE template0")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pymysql
 
-from copilot_site.embedded.process import free_port, wait_until
+from copilot_site.embedded.process import wait_until
+from tests.ports import own_port
 from tests.programs import which
 
 SERVER = which("mariadbd") or ""
@@ -43,7 +44,7 @@ class MariaDb:
 def running(folder: Path) -> Iterator[MariaDb]:
     """A server while the context lasts."""
     who = ["--user=root"] if os.getuid() == 0 else []
-    data, path, port = folder / "data", folder / "socket", free_port()
+    data, path, port = folder / "data", folder / "socket", own_port()
     plain = ["--auth-root-authentication-method=normal", "--skip-test-db"]
     subprocess.run([INSTALLER, f"--datadir={data}", *plain, *who], check=True, capture_output=True)
     given = [f"--datadir={data}", f"--socket={path}", f"--port={port}", "--bind-address=127.0.0.1", "--skip-log-bin"]

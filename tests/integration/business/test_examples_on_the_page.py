@@ -1,5 +1,7 @@
 """The empty chat page: what may be asked is said, and every example of every demo login is answered to whoever sees it."""
 
+import psycopg
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import override
@@ -7,8 +9,9 @@ from django.utils.translation import override
 from agent.events import StopReason
 from agent.models import Message
 from authz.principal import Principal
+from business.address import Address
 from business.models import DataSource, SourceGrant
-from demo.business_data import QUESTIONS
+from demo.business_data import FILES, QUESTIONS
 from demo.company import DOCUMENTS, load_company
 from demo.hints import sample_questions
 from tests.factories import allow, make_base, make_document
@@ -73,3 +76,16 @@ def test_business_data_are_named_to_whoever_may_ask_them(demo: DataSource) -> No
     SourceGrant.objects.all().delete()
     assert LEAD not in home_of("emma")
     assert not COUNTED & set(examples_of("emma"))
+
+
+@pytest.mark.django_db
+def test_the_demo_counts_back_from_the_day_of_the_company() -> None:
+    """Whatever the server's own zone: these two are never on the same day."""
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        with psycopg.connect(**Address.of_django().keywords(), options=f"-c timezone={zone}") as connection:
+            connection.execute("CREATE SCHEMA loaded")
+            connection.execute("SET search_path = loaded")
+            connection.execute((FILES / "demo.sql").read_bytes())
+            late = "SELECT max(created_on) = (now() AT TIME ZONE 'Asia/Shanghai')::date FROM customer"
+            assert connection.execute(late.encode()).fetchone() == (True,), zone
+            connection.rollback()

@@ -14,7 +14,7 @@ from business.address import Address, Tls
 from business.execute import Access, run_sql
 from business.guard.refusal import SqlRefused
 from business.sandbox.setup import source_setup
-from copilot_site.embedded.process import free_port
+from tests.ports import own_port
 from tests.programs import OLDER_POSTGRES
 
 # The one of Debian 12, which has neither transaction_timeout nor scram_iterations.
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.needs("PostgreSQL 15")
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    folder, port = tmp_path_factory.mktemp("older"), free_port()
+    folder, port = tmp_path_factory.mktemp("older"), own_port()
     before = AS_NOBODY if os.geteuid() == 0 else []
 
     def run(program: str, *words: str) -> None:

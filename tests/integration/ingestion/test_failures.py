@@ -22,7 +22,7 @@ from knowledge.retrieval import engine
 from knowledge.services.documents import retry_document
 from tests.embedders import EmbeddingService, serving
 from tests.factories import allow, make_base, make_document, make_user, newest_version
-from tests.listening import refusing_port
+from tests.ports import closed_port
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +140,7 @@ def test_an_embedding_service_that_is_away_interrupts_and_the_work_goes_on_where
     document = make_document(make_base())
     version = newest_version(document)
     answering = settings.EMBEDDER_OPTIONS
-    settings.EMBEDDER_OPTIONS = {**answering, "base_url": f"http://127.0.0.1:{refusing_port()}/v1"}
+    settings.EMBEDDER_OPTIONS = {**answering, "base_url": f"http://127.0.0.1:{closed_port()}/v1"}
     with pytest.raises(EmbedderUnavailable):
         ingest(version.pk)
     assert state(version) == (ParseStatus.PENDING, None, 1)

@@ -22,7 +22,7 @@ from knowledge.services.uploads import upload_document
 from knowledge.tasks import MAX_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
-from tests.listening import refusing_port
+from tests.ports import closed_port
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
 ) -> None:
     drained("interactive")
     working = app.conf.broker_url
-    broker(f"redis://127.0.0.1:{refusing_port()}/0")
+    broker(f"redis://127.0.0.1:{closed_port()}/0")
     with django_capture_on_commit_callbacks(execute=True):
         version = newest_version(make_document(make_base()))
     assert version.parse_status == ParseStatus.PENDING

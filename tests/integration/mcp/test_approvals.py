@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +23,7 @@ from tests.integration.mcp.outside import set_up, switched_on
 from tests.mcp_service import Service, serving_tools
 from tests.modelserver import Request, Step, calls, says
 from tests.site_server import serving_pages
+from tests.waiting import wait_for
 from tests.web_search import Engine, hit
 from tests.web_search import set_up as set_up_search
 
@@ -93,12 +93,12 @@ def person(desk: Desk) -> Iterator[Person]:
 
 def answered() -> Message:
     """The last answer, when it is complete."""
-    for _try in range(PATIENCE_S * 20):
-        last = Message.objects.filter(role="assistant").order_by("-created_at", "-id")[0]
-        if last.is_complete and not _launched:
-            return last
-        time.sleep(0.05)
-    raise AssertionError("no answer came")
+
+    def last() -> Message:
+        return Message.objects.filter(role="assistant").order_by("-created_at", "-id")[0]
+
+    wait_for("the whole answer", lambda: last().is_complete and not _launched)
+    return last()
 
 
 def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Person, service: Service) -> None:

@@ -23,7 +23,7 @@ from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.mcp.outside import administrator
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.needs("git")]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """One client that asks for more than a pool has leaves others their turn: real requests at once, over ASGI."""
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +15,7 @@ from copilot_site.lib import seats
 from copilot_site.lib.seats import Callers, Owners, SeatedHandler
 from copilot_site.pools import pool_of
 from copilot_site.seats import shares
+from tests.waiting import met
 
 PEOPLE = {"anna": 1, "bert": 2, "carl": 3}
 OWNERS = Owners(of_token=lambda header: PEOPLE.get(header.removeprefix("Bearer ")), of_session=PEOPLE.get)
@@ -71,7 +71,8 @@ class Site:
         """More slow requests than a pool has seats. until: so many are at work or wait then, over all pools."""
         for _number in range(MANY):
             self._open.append(await self.send(where, (b"x-slow", b"1"), *headers))
-        await met(lambda: sum(each.queue.at_work + each.queue.waiting for each in self.shares.values()) == until)
+        queues = [each.queue for each in self.shares.values()]
+        await met("the requests at their seats", lambda: sum(each.at_work + each.waiting for each in queues) == until)
 
     async def status(self, where: str, *headers: tuple[bytes, bytes]) -> int:
         client = await self.send(where, *headers)
@@ -85,14 +86,6 @@ class Site:
         for client in self._open:
             await client.send_input({"type": "http.disconnect"})
             await client.wait(30)
-
-
-async def met(condition: Any) -> None:
-    for _ in range(3_000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("the requests did not come to their seats")
 
 
 def session(name: str) -> tuple[bytes, bytes]:

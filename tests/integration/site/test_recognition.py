@@ -22,6 +22,7 @@ from copilot_site.lib import seats
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Callers, Door, Owners, SeatedHandler, Share
 from tests.factories import make_user
+from tests.waiting import met
 
 ADDRESS = "10.0.0.1"
 served: list[str] = []
@@ -75,10 +76,7 @@ def asked(*scopes: dict[str, Any], owners: Owners = OWNERS) -> list[str]:
         for number, each in enumerate(scopes):
             clients.append(communicator(handler, each))
             await clients[-1].send_input({"type": "http.request", "body": b""})
-            for _ in range(500):
-                if queue.waiting + queue.at_work > number:
-                    break
-                await asyncio.sleep(0.01)
+            await met("the request in the queue", lambda: queue.waiting + queue.at_work > number)  # noqa: B023
         go_on.set()
         for client in clients:
             await client.wait(10)

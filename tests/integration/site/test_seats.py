@@ -18,6 +18,7 @@ from copilot_site.lib import seats
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Callers, Owners, SeatedHandler, Share
 from copilot_site.lib.waiting import require_waiting
+from tests.waiting import met
 
 ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
 NOBODY = Owners(of_token=lambda _header: None, of_session=lambda _key: None)
@@ -199,10 +200,7 @@ def sent(handler: SeatedHandler, scene: Scene, queue: FairQueue, *, where: str, 
     async def run() -> None:
         await scene(await asking(handler, where=where, method=method), queue)
         go_on.set()
-        for _ in range(200):
-            if not queue.at_work:
-                return
-            await asyncio.sleep(0.01)
+        await met("the seat given back", lambda: not queue.at_work)
 
     async_to_sync(run)()
     return queue
@@ -266,17 +264,13 @@ def test_long_work_ends_when_its_client_has_left() -> None:
     async def gone(client: Any, queue: FairQueue) -> None:
         await asyncio.to_thread(begun.wait, 5)
         await client.send_input({"type": "http.disconnect"})
-        for _ in range(500):
-            if not queue.at_work:
-                break
-            await asyncio.sleep(0.01)
-        at_work.append(queue.at_work)
-        go_on.set()
+        try:
+            await met("the end of work for nobody", lambda: not queue.at_work)
+        finally:
+            go_on.set()
         await client.wait(5)
 
-    at_work: list[int] = []
     played(gone, where="/long")
-    assert at_work == [0], "it worked on for nobody"
 
 
 def test_who_waits_and_leaves_is_out_of_the_line() -> None:
@@ -285,8 +279,7 @@ def test_who_waits_and_leaves_is_out_of_the_line() -> None:
 
     async def run() -> None:
         client = await asking(handler_of(queue, wait_s=3_600), where="/held")
-        await asyncio.sleep(0.2)
-        assert queue.waiting == 1
+        await met("somebody in the line", lambda: queue.waiting == 1)
         await client.send_input({"type": "http.disconnect"})
         await client.wait(5)
         assert queue.waiting == 0

@@ -159,6 +159,7 @@ def test_a_source_that_is_deleted_takes_its_rights_with_it(source: Source, peopl
     assert seen_by == set()
 
 
+@pytest.mark.needs("git")
 def test_rights_of_a_git_repository(
     opened: Path, make_source: Make, people: dict[str, User], settings: LazySettings
 ) -> None:

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from knowledge.embedding.graph import GraphBuilder
 from knowledge.embedding.model_files import INPUT, NUMBERS, PIECES, SCORES, SENTENCE, SPACE, TOKENS, WEIGHTS
 from knowledge.embedding.weights import WeightFile, installed_weight_file
 from tests.embedders import bundled, bundled_model
+from tests.homes import ROOT
 from tests.waiting import wait_for
 
 TEXTS = [
@@ -21,6 +25,14 @@ TEXTS = [
     "The VPN client asks for a second factor; register your phone in the self-service portal first.",
     "部署 Kubernetes 集群前，请先检查 kubelet 的版本与 API server 是否兼容。",
 ]
+
+
+def test_the_runtime_reports_to_nobody_and_keeps_no_device_id(tmp_path: Path) -> None:
+    """By itself it does both as soon as it is loaded, but for machines that say CI."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    code = "import knowledge.embedding.bundled, onnxruntime"
+    subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, check=True, timeout=60)
+    assert list(tmp_path.rglob("*")) == []
 
 
 @pytest.fixture(scope="module")
