@@ -29,21 +29,33 @@ INSERT INTO product VALUES
   (4, 'KeelGate Mini', 'gateway', 2900), (5, 'KeelCare', 'service', 4500);
 INSERT INTO customer
 SELECT i, '销售与产品部 Sales & Product',
-       (ARRAY ['宁川港务', '云岭快运', '临江粮储', '锦泽纺织', 'Scheldt Breakbulk', 'Rheinbogen Logistik', 'Fjordline Reefer',
-               'Maasvallei Cold Chain'])[1 + i % 8] || CASE WHEN i < 8 THEN '' ELSE ' ' || (i / 8 + 1) END,
-       (ARRAY ['华东', '西南', '华南', '华北', '欧洲', '欧洲', '欧洲', '欧洲'])[1 + i % 8],
+       CASE WHEN i < 8 OR (k, n) IN ((2, 0), (2, 4), (2, 6), (3, 5), (4, 1), (4, 6))  -- question sets name these
+            THEN (ARRAY ['宁川港务', '云岭快运', '临江粮储', '锦泽纺织', 'Scheldt Breakbulk', 'Rheinbogen Logistik',
+                         'Fjordline Reefer', 'Maasvallei Cold Chain'])[1 + n] || CASE WHEN i < 8 THEN '' ELSE ' ' || (k + 1) END
+            WHEN n < 4
+            THEN (ARRAY ['松屿', '鹭湾', '远棠', '岚桥', '禾川', '沐阳', '碧溪', '晴洲', '海岑', '恒岭', '云澜'])[k]
+                 || (ARRAY ['港务', '快运', '粮储', '纺织'])[1 + n]
+            ELSE (ARRAY ['Noordzand', 'Elbwind', 'Vestvik', 'Kempenaer', 'Lindholm', 'Zilverberg', 'Havnes', 'Brabo', 'Weserland',
+                         'Solvang', 'Duinrand'])[k]
+                 || (ARRAY [' Breakbulk', ' Logistik', ' Reefer', ' Cold Chain'])[n - 3] END,
+       (ARRAY ['华东', '西南', '华南', '华北', '欧洲', '欧洲', '欧洲', '欧洲'])[1 + n],
        (ARRAY ['port', 'carrier', 'warehouse', 'retail'])[1 + i % 4],
-       (ARRAY ['China', 'China', 'China', 'China', 'Belgium', 'Germany', 'Norway', 'Netherlands'])[1 + i % 8],
+       (ARRAY ['China', 'China', 'China', 'China', 'Belgium', 'Germany', 'Norway', 'Netherlands'])[1 + n],
        current_date - (i * 7 % 720)
-FROM generate_series(0, 95) i;
+FROM generate_series(0, 95) i, LATERAL (SELECT i / 8 AS k, i % 8 AS n) AS place;
+-- The digits of a hash make uneven numbers: few customers order much and many little, some products sell better, some have a discount.
 INSERT INTO sales_order
-SELECT i, '销售与产品部 Sales & Product', i * 7 % 96, 1 + i % 5,
-       (current_date - ((i - 1) * 3 % 700) + time '10:00') AT TIME ZONE 'Asia/Shanghai', 1 + i % 9,
-       ((ARRAY [1200, 9800, 6400, 2900, 4500])[1 + i % 5] * (1 + i % 9))::numeric,
+SELECT i, '销售与产品部 Sales & Product', floor(96 * power(who, 1.7)), product, (current_date - days + time '10:00') AT TIME ZONE 'Asia/Shanghai',
+       quantity, round((ARRAY [1200, 9800, 6400, 2900, 4500])[product] * quantity * (1 - discount / 100.0), 2),
        CASE WHEN i % 13 = 4 THEN 'cancelled'  -- one of thirteen; customers pay within 30 to 90 days, a few are late
-            WHEN i * 3 % 700 < 30 + 10 * (i % 7) OR i % 37 = 5 THEN 'open'
+            WHEN days < 30 + 10 * (i % 7) OR i % 37 = 5 THEN 'open'
             ELSE 'paid' END
-FROM generate_series(1, 600) i;
+FROM generate_series(1, 600) i,
+     LATERAL (SELECT ('x' || substr(md5('order ' || i), 1, 6))::bit(24)::int / 16777216.0 AS who,
+                     ('x' || substr(md5('order ' || i), 7, 6))::bit(24)::int AS draw) AS drawn,
+     LATERAL (SELECT (ARRAY [1, 1, 1, 1, 2, 3, 3, 4, 4, 5])[1 + draw % 10] AS product, 1 + draw / 10 % 3 * (draw / 30 % 5) AS quantity,
+                     (ARRAY [0, 0, 0, 5, 8, 12])[1 + draw / 150 % 6] AS discount,
+                     CASE WHEN i = 1 THEN 0 ELSE draw / 900 % 700 END AS days) AS sold;
 INSERT INTO employee
 SELECT i,
        (ARRAY ['工程部 Engineering', '工程部 Engineering', '销售与产品部 Sales & Product', '人力与财务部 People & Finance'])[1 + i % 4],
