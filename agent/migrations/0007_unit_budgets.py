@@ -7,29 +7,64 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0006_local_models'),
-        ('authz', '0003_seen_decisions'),
+        ("agent", "0006_local_models"),
+        ("authz", "0003_seen_decisions"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='UnitBudget',
+            name="UnitBudget",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tokens', models.PositiveBigIntegerField(blank=True, help_text='Sent and received. Empty: no limit.', null=True, verbose_name='tokens per month')),
-                ('cost', models.DecimalField(blank=True, decimal_places=2, help_text='In the currency of the prices. Empty: no limit.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cost per month')),
-                ('month', models.DateField(editable=False)),
-                ('used_tokens', models.PositiveBigIntegerField(default=0, editable=False)),
-                ('used_cost', models.DecimalField(decimal_places=6, default=Decimal('0'), editable=False, max_digits=16)),
-                ('unit', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='authz.orgunit', verbose_name='org unit')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "tokens",
+                    models.PositiveBigIntegerField(
+                        blank=True,
+                        help_text="Sent and received. Empty: no limit.",
+                        null=True,
+                        verbose_name="tokens per month",
+                    ),
+                ),
+                (
+                    "cost",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=2,
+                        help_text="In the currency of the prices. Empty: no limit.",
+                        max_digits=12,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(0)],
+                        verbose_name="cost per month",
+                    ),
+                ),
+                ("month", models.DateField(editable=False)),
+                ("used_tokens", models.PositiveBigIntegerField(default=0, editable=False)),
+                (
+                    "used_cost",
+                    models.DecimalField(decimal_places=6, default=Decimal("0"), editable=False, max_digits=16),
+                ),
+                (
+                    "unit",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="authz.orgunit",
+                        verbose_name="org unit",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'budget of a unit',
-                'verbose_name_plural': 'budgets of units',
-                'ordering': ('unit__name',),
-                'constraints': [models.CheckConstraint(condition=models.Q(('tokens__isnull', False), ('cost__isnull', False), _connector='OR'), name='unit_budget_limits_something', violation_error_message='Set a limit of tokens, of cost, or of both.')],
+                "verbose_name": "budget of a unit",
+                "verbose_name_plural": "budgets of units",
+                "ordering": ("unit__name",),
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("tokens__isnull", False), ("cost__isnull", False), _connector="OR"),
+                        name="unit_budget_limits_something",
+                        violation_error_message="Set a limit of tokens, of cost, or of both.",
+                    )
+                ],
             },
         ),
     ]
