@@ -27,8 +27,10 @@ class SiteConfig(AppConfig):
         from copilot_site.lib.client_address import bind_address
         from copilot_site.lib.logs import note_duration
         from copilot_site.lib.slow_statements import watch
+        from copilot_site.lib.traces import send_request
 
         bind_extra_request_metadata.connect(bind_address, dispatch_uid="copilot.address")
         connection_created.connect(watch, dispatch_uid="copilot.slow_statements")
         for end in (bind_extra_request_finished_metadata, bind_extra_request_failed_metadata):
             end.connect(note_duration, dispatch_uid="copilot.duration")
+            end.connect(send_request, dispatch_uid="copilot.traces")

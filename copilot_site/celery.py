@@ -6,12 +6,20 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun, worker_before_create_process, worker_init, worker_ready
+from celery.signals import (
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_before_create_process,
+    worker_init,
+    worker_ready,
+)
 from django.conf import settings
 from django.db import connections
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from copilot_site.embedded.services import announce
+from copilot_site.lib.traces import send_ended
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
@@ -43,6 +51,22 @@ def _leave_broken_connections(**_: Any) -> None:
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close()
+
+
+@task_prerun.connect
+def _note_begin(task: Any, **_: Any) -> None:
+    task.request.began_at = time.monotonic()
+
+
+@task_postrun.connect
+def _report(task: Any, state: str | None = None, **_: Any) -> None:
+    """Send the span of a task, in the trace of the request that queued it."""
+    began = getattr(task.request, "began_at", None)
+    if began is not None:
+        info = task.request.delivery_info or {}
+        attributes = {"celery.task": task.name, "celery.queue": str(info.get("routing_key", ""))}
+        is_failed = state == "FAILURE"
+        send_ended(f"run {task.name}", time.monotonic() - began, attributes, "task_failed" if is_failed else "")
 
 
 @worker_init.connect

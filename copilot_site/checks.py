@@ -1,6 +1,5 @@
 """System checks that Django lacks: settings that are fine on one machine and wrong on several."""
 
-from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from django.db import DatabaseError
 
 from audit.db_owner import powers_over_the_log
 from copilot_site.config import load_config
+from copilot_site.lib.traces import is_reported
 from copilot_site.startup_checks import LOCAL, dangers, is_exposed
 
 
@@ -87,11 +87,11 @@ def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
 @register()
 def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
     """Report a configured collector without the library to send to it."""
-    if not settings.OTLP_ENDPOINT or _is_installed("opentelemetry.exporter.otlp"):
+    if not settings.OTLP_ENDPOINT or is_reported():
         return []
     return [
         checks.Warning(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the extra `telemetry` is not installed: no run is reported.",
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the extra `telemetry` is not installed: nothing is reported.",
             hint="pip install --require-hashes --no-deps -r requirements/telemetry.txt, or unset it.",
             id="copilot_site.W003",
         )
@@ -125,10 +125,3 @@ def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
             said, hint="Set it to the names people type, such as knowledge.example.com.", id="copilot_site.W002"
         )
     ]
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # its parent package is missing
-        return False

@@ -9,9 +9,12 @@ from copilot_site.home import Home
 def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]:
     """Return Django's DATABASES entry. role: the one that processes take on.
 
+    `?pool_mode=transaction` says that PgBouncer gives each transaction another session: no cursor outlives its transaction.
     Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
     """
     parts = urlsplit(url or "")
+    options = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
+    pool_mode = options.pop("pool_mode", "session")
     entry: dict[str, Any] = {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "copilot",
@@ -20,8 +23,8 @@ def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]
         "HOST": parts.hostname or ("" if url else str(home.root / "no-database-is-running")),
         "PORT": str(parts.port or ""),
         # a threshold lets cursors that bind on the server prepare (lib/database.py); Django's own bind in the client
-        "OPTIONS": {"prepare_threshold": 2}
-        | dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
+        "OPTIONS": {"prepare_threshold": 2} | options,
+        "DISABLE_SERVER_SIDE_CURSORS": pool_mode == "transaction",
     }
     if role:  # not Django's assume_role: with a pool it never gets a connection
         entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={role}".strip()

@@ -67,7 +67,7 @@ def asks_judge(request: Request) -> bool:
 
 
 class ModelServer:
-    """A running server. base_url: for the client. requests: bodies, in order."""
+    """A running server. base_url: for the client. requests, heads: bodies and headers, in order."""
 
     def __init__(self, steps: Sequence[Step] | Callable[[Request], Step]) -> None:
         self._steps = [step for step in steps if not step.judges] if not callable(steps) else []
@@ -75,6 +75,7 @@ class ModelServer:
         self._chooses = steps if callable(steps) else None
         self._taken = self._judged = 0
         self.requests: list[Request] = []
+        self.heads: list[bytes] = []
         self.problems: list[str] = []
         self.disconnects = 0
         self.asked = threading.Event()  # a first request has come
@@ -109,7 +110,7 @@ class ModelServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, which may carry several requests."""
         try:
-            while (request := await _request(reader)) is not None:
+            while (request := await _request(reader, self.heads)) is not None:
                 step = self.next_step(request)
                 if step.check:
                     try:
@@ -126,13 +127,14 @@ class ModelServer:
             writer.close()
 
 
-async def _request(reader: asyncio.StreamReader) -> Request | None:
+async def _request(reader: asyncio.StreamReader, heads: list[bytes]) -> Request | None:
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         line = await reader.readline()
         if not line:
             return None
         head += line
+    heads.append(head)
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     body = await reader.readexactly(int(lengths[0].split(b":")[1]) if lengths else 0)
     request: Request = json.loads(body or b"{}")

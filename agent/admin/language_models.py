@@ -1,14 +1,16 @@
-"""Language models and their usage per person, in the admin. Keys are write-only."""
+"""Language models, their usage per person, and the budgets of units, in the admin. Keys are write-only."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
 
-from agent.admin.base import KeyedAdmin, KeyedForm
-from agent.models import DayOfUse, LanguageModel
+from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
+from agent.models import DayOfUse, LanguageModel, UnitBudget
 from agent.service_keys import save_language_model
+from agent.usage import begin_budget
 from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 
@@ -43,3 +45,29 @@ class DayOfUseAdmin(ReadOnlyAdmin):
     list_filter = ("day",)
     search_fields = ("user__username",)
     list_select_related = ("user",)
+
+
+@admin.register(UnitBudget)
+class UnitBudgetAdmin(SettingsAdmin):
+    empty_sentence = _(
+        "No unit has a budget. Add one: when it is used up, answers quote documents until the month is over."
+    )
+    list_display = ("unit", "tokens", "cost", "used_this_month")
+    list_select_related = ("unit",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: UnitBudget | None = None) -> Any:
+        return ("unit", "used_this_month") if obj else ()
+
+    @admin.display(description=_("used this month"))
+    def used_this_month(self, row: UnitBudget) -> str:
+        tokens, cost = row.used
+        return _("%(percent)d %%: %(tokens)s tokens, cost %(cost)s") % {
+            "percent": row.share * 100,
+            "tokens": number_format(tokens, force_grouping=True),
+            "cost": number_format(cost, 2),
+        }
+
+    def save_model(self, request: HttpRequest, obj: UnitBudget, form: Any, change: bool) -> None:
+        if not change:
+            begin_budget(obj)
+        super().save_model(request, obj, form, change)

@@ -12,7 +12,7 @@ from agent.models.conversations import (
     Share,
     WebCitation,
 )
-from agent.models.language_models import DayOfUse, LanguageModel
+from agent.models.language_models import DayOfUse, LanguageModel, UnitBudget
 from agent.models.mcp_services import McpService, ToolApproval
 from agent.models.privacy import ConversationView, PrivacySettings
 from agent.models.profiles import AgentProfile
@@ -47,6 +47,7 @@ __all__ = [
     "Skill",
     "SkillVersion",
     "ToolApproval",
+    "UnitBudget",
     "VerifiedAnswer",
     "VerifiedCitation",
     "VerifiedSource",

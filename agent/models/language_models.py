@@ -1,11 +1,13 @@
-"""The configured language models, and each person's usage per day."""
+"""The configured language models, each person's usage per day, and the budgets of org units per month."""
 
+from datetime import date
 from decimal import Decimal
 
 from django.conf import settings
 from django.core.validators import MinValueValidator, URLValidator
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.line_fields import LineField
@@ -64,3 +66,52 @@ class DayOfUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.day}"
+
+
+class UnitBudget(models.Model):
+    """What the people of an org unit, and of those below it, may spend on language models in a calendar month.
+
+    used_tokens, used_cost: of `month`; in a later month nothing is used.
+    """
+
+    unit = models.OneToOneField("authz.OrgUnit", models.CASCADE, related_name="+", verbose_name=_("org unit"))
+    tokens = models.PositiveBigIntegerField(
+        _("tokens per month"), null=True, blank=True, help_text=_("Sent and received. Empty: no limit.")
+    )
+    cost = models.DecimalField(
+        _("cost per month"), max_digits=12, decimal_places=2, null=True, blank=True,
+        validators=[MinValueValidator(0)], help_text=_("In the currency of the prices. Empty: no limit."),
+    )  # fmt: skip
+    month = models.DateField(editable=False)
+    used_tokens = models.PositiveBigIntegerField(default=0, editable=False)
+    used_cost = models.DecimalField(max_digits=16, decimal_places=6, default=Decimal(0), editable=False)
+
+    class Meta:
+        verbose_name = _("budget of a unit")
+        verbose_name_plural = _("budgets of units")
+        ordering = ("unit__name",)
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(tokens__isnull=False) | Q(cost__isnull=False), name="unit_budget_limits_something",
+                violation_error_message=_("Set a limit of tokens, of cost, or of both."),
+            )
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return str(self.unit)
+
+    @property
+    def used(self) -> tuple[int, Decimal]:
+        """Return the tokens and the cost of this month."""
+        return (self.used_tokens, self.used_cost) if self.month == this_month() else (0, Decimal(0))
+
+    @property
+    def share(self) -> float:
+        """Return the used part of the limit that is nearer, 1 for all of it."""
+        pairs = zip(self.used, (self.tokens, self.cost), strict=True)
+        return max(float(used / most) if most else 1.0 for used, most in pairs if most is not None)
+
+
+def this_month() -> date:
+    """Return the first day of the month (in the site's time zone)."""
+    return timezone.localdate().replace(day=1)

@@ -27,6 +27,7 @@ from agent.providers.breaker import Breaker, breaker_of
 from agent.providers.chunks import Thoughts, delta_of
 from copilot_site.lib.outgoing import Policy
 from copilot_site.lib.outgoing_http import async_transport, refusal_in
+from copilot_site.lib.request_ids import HEADER, current_id
 
 if TYPE_CHECKING:
     import openai  # imported on first use: it costs a second and 13 MB
@@ -176,7 +177,10 @@ class OpenAICompatible:
         until = min(time.monotonic() + limits.first_s, deadline)
         # not `chat.completions.create`: it walks through every message and schema to rename fields that have their names
         # already, and makes a model of every chunk
-        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=_chunks())
+        options: Any = {"headers": {HEADER: named}} if (named := current_id()) else {}
+        asked = self._client.post(
+            "/chat/completions", cast_to=object, body=request, options=options, stream=True, stream_cls=_chunks()
+        )
         stream = await _by(until, asked)
         begun, finish, thoughts = False, "", Thoughts(self._breaker.is_begun)
         try:

@@ -7,17 +7,16 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
-from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
 from agent.events import StopReason
 from agent.measures import measure
-from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, VerifiedCitation, WebCitation
+from agent.models import Citation, Message, QueryCitation, Session, VerifiedCitation, WebCitation
 from agent.run import Run
 from agent.runs.telemetry import export
+from agent.usage import count_use
 from audit.actions import Action, Outcome
 from audit.record import record
 from copilot_site.lib.errors import CopilotError
@@ -44,7 +43,8 @@ def finish(run: Run, began: float) -> None:
     _cite(run)
     session = Session.objects.get(pk=run.session_id)
     session.save(update_fields=["updated_at"])
-    _count(run)
+    if run.spent.tokens:
+        count_use(run.principal.user_id, run.spent)
     _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
     _report_on_commit(run, began)
 
@@ -73,7 +73,8 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     )
     if closed:
         _cite(run)
-        _count(run)
+        if run.spent.tokens:
+            count_use(run.principal.user_id, run.spent)
         _record(run, Outcome.ERROR, type(error).__name__)
         _report_on_commit(run, began)
     return text
@@ -183,22 +184,6 @@ def _cost(run: Run) -> dict[str, object]:
     if not run.spent.tokens:
         return {}
     return {"tokens": [run.spent.input_tokens, run.spent.output_tokens], "cost": str(run.spent.cost)}
-
-
-def _count(run: Run) -> None:
-    """Add the run to its person's usage of the day."""
-    if not run.spent.tokens:
-        return
-    today = DayOfUse.objects.filter(user_id=run.principal.user_id, day=timezone.localdate())
-    more = {
-        "runs": F("runs") + 1,
-        "input_tokens": F("input_tokens") + run.spent.input_tokens,
-        "output_tokens": F("output_tokens") + run.spent.output_tokens,
-        "cost": F("cost") + run.spent.cost,
-    }
-    if not today.update(**more):
-        DayOfUse.objects.get_or_create(user_id=run.principal.user_id, day=timezone.localdate())
-        today.update(**more)
 
 
 def made_with(run: Run) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache
 from uuid import UUID, uuid4, uuid5
 from weakref import finalize
@@ -31,7 +30,7 @@ from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session, title_from
 from agent.events import Event
 from agent.kept_scope import kept, scope_of, tables_of
-from agent.models import AgentProfile, DayOfUse, Message, Role, Session, ToolApproval
+from agent.models import AgentProfile, Message, Role, Session, ToolApproval
 from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
 from agent.profiles import Options
@@ -42,6 +41,7 @@ from agent.run import Run
 from agent.runs.leases import held
 from agent.runs.run import events_of, launch
 from agent.threads import in_thread, is_waited_for
+from agent.usage import UsedUp, left_of
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -240,7 +240,7 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
 def give_model(run: Run) -> None:
     """Set the run's model and its judge, under one budget.
 
-    None where none is configured, its key is lost, or the day's budget is spent.
+    None where none is configured, its key is lost, or a budget is used up: the person's of the day, or a unit's of the month.
     """
     try:
         served = served_model(run.profile.model)
@@ -250,29 +250,18 @@ def give_model(run: Run) -> None:
         return
     if served is None:
         return
-    left = _left_of_day(run.principal)
-    if left is not None and left <= 0:
+    try:
+        budget = left_of(run.profile.budget, run.principal.user_id)
+    except UsedUp as reason:
         with override(run.language):
-            run.tell(str(texts.DAY_IS_SPENT))
+            run.tell(reason.sentence)
         return
-    if left is not None:
-        budget = run.profile.budget
-        cost = left if budget.cost is None else min(left, budget.cost)
-        run.profile = replace(run.profile, budget=replace(budget, cost=cost))
-    run.model = Metered(connect(served), run.profile.budget, run.spent)
+    run.profile = replace(run.profile, budget=budget)
+    run.model = Metered(connect(served), budget, run.spent)
     run.judge = run.model
     if run.profile.judge:
         with suppress(ModelMisconfigured, InvalidInput):  # then the writer's model judges, too
-            run.judge = Metered(connect(served_model(run.profile.judge) or served), run.profile.budget, run.spent)
-
-
-def _left_of_day(principal: Principal) -> Decimal | None:
-    """Return this person's remaining budget of today; None where there is no limit."""
-    most: Decimal | None = settings.LLM["day_cost"]
-    if most is None:
-        return None
-    today = DayOfUse.objects.filter(user_id=principal.user_id, day=timezone.localdate()).first()
-    return most - today.cost if today else most
+            run.judge = Metered(connect(served_model(run.profile.judge) or served), budget, run.spent)
 
 
 @cache

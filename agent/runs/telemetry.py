@@ -1,79 +1,21 @@
-"""Runs as OpenTelemetry spans, for a configured collector: one per run, and below it one per step, tool and model call.
+"""A run as OpenTelemetry spans: one, and below it one per step, tool and model call.
 
-Spans are made after the run from its records, so that a run costs the same with and without. Without
-OTEL_EXPORTER_OTLP_ENDPOINT the library is not even imported. Attribute names follow OpenTelemetry's conventions for
-generative AI, which are still in development: they are defined only here. No text is exported, neither of questions nor
-of documents or answers, and no name of a person.
+Attribute names follow OpenTelemetry's conventions for generative AI, which are still in development. No text is exported,
+neither of questions nor of documents or answers, and no name of a person.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
-
-from django.conf import settings
+from collections.abc import Iterator
 
 from agent.run import Run
 from agent.state import TraceStep
-from copilot_site.lib.version import VERSION
-
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.trace import Span
-
-SERVICE = "enterprise-knowledge-copilot"
-TIMEOUT_S = 5.0  # of one delivery, in a thread of its own
-Value = str | int | float
-
-
-@dataclass(frozen=True)
-class Part:
-    """A future span. began_ns, ended_ns: of the wall clock. error: its kind, "" where there was none."""
-
-    name: str
-    began_ns: int
-    ended_ns: int
-    attributes: Mapping[str, Value]
-    error: str = ""
+from copilot_site.lib.traces import Part, Value, is_reported, send
 
 
 def export(run: Run) -> None:
-    """Hand the run over to the collector's thread; do nothing where no collector is configured.
-
-    Raises ImportError where the extra `telemetry` is not installed.
-    """
-    if not settings.OTLP_ENDPOINT:
-        return
-    from opentelemetry.trace import set_span_in_context
-
-    tracer = provider(settings.OTLP_ENDPOINT, settings.OTLP_HEADERS).get_tracer("agent")
-    whole, *below = parts(run)
-    root = tracer.start_span(whole.name, start_time=whole.began_ns, attributes=dict(whole.attributes))
-    _mark(root, whole.error)
-    context = set_span_in_context(root)
-    for part in below:
-        span = tracer.start_span(part.name, context, start_time=part.began_ns, attributes=dict(part.attributes))
-        _mark(span, part.error)
-        span.end(part.ended_ns)
-    root.end(whole.ended_ns)
-
-
-@cache
-def provider(endpoint: str, headers: str) -> "TracerProvider":
-    """Return a provider that sends spans to `endpoint`/v1/traces in batches, from a thread.
-
-    Undeliverable spans are lost, and logged by the library. headers: `name=value`, comma-separated.
-    """
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    named = dict(part.strip().split("=", 1) for part in headers.split(",") if "=" in part)
-    exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", headers=named, timeout=TIMEOUT_S)
-    made = TracerProvider(resource=Resource.create({"service.name": SERVICE, "service.version": VERSION}))
-    made.add_span_processor(BatchSpanProcessor(exporter))
-    return made
+    """Hand the run over to the collector's thread."""
+    if is_reported():
+        whole, *below = parts(run)
+        send(whole, below)
 
 
 def parts(run: Run) -> Iterator[Part]:
@@ -128,11 +70,3 @@ def _model_calls(run: Run) -> Iterator[Part]:
             "gen_ai.usage.output_tokens": call.output_tokens,
         }
         yield Part(f"chat {name}", call.began_ns, call.ended_ns, attributes, call.error)
-
-
-def _mark(span: "Span", error: str) -> None:
-    from opentelemetry.trace import Status, StatusCode
-
-    if error:
-        span.set_attribute("error.type", error)
-        span.set_status(Status(StatusCode.ERROR))

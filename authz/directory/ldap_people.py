@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
 from django.contrib.auth.models import User
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from audit.actions import Action, Outcome
@@ -16,6 +14,7 @@ from authz.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, follow_claims, 
 from authz.directory.accounts import Known, create, end, kept_by, resume, update
 from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, opened, proves
 from authz.models import Directory, DirectoryAccount
+from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import Conflict, InvalidInput
 
 log = structlog.get_logger(__name__)
@@ -69,7 +68,7 @@ def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced 
 
     Raises DirectoryUnavailable before anything is changed, MostAreGone.
     """
-    with _alone() as is_first:
+    with sole_process("directory sync") as is_first:
         if not is_first:
             return None
         seen = list(_seen(given))
@@ -137,17 +136,3 @@ def _account_of(entry: Entry) -> DirectoryAccount:
         update(None, account, known(entry))
         account.user.refresh_from_db()
     return account
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    """Yield whether this is the only sync; no other begins while the block lasts."""
-    key = "SELECT {}(hashtextextended('directory sync', 0))"
-    with connection.cursor() as cursor:
-        cursor.execute(key.format("pg_try_advisory_lock"))
-        is_first = bool(cursor.fetchone()[0])
-        try:
-            yield is_first
-        finally:
-            if is_first:
-                cursor.execute(key.format("pg_advisory_unlock"))

@@ -120,6 +120,7 @@ AREAS: tuple[Area, ...] = (
         (
             Door(_("Language models"), "language-models", _sees_models, "language-model language-model-add"),
             Door(_("Use of models"), _table("agent_dayofuse")),
+            Door(_("Budgets of units"), _table("agent_unitbudget")),
         ),
     ),
     Area(

@@ -12,6 +12,7 @@ from agent.models import Rating
 from agent.oversight.gaps import USUAL_DAYS, unanswered
 from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
+from agent.usage import nearly_used_up
 from authz.governing import governed, may_oversee
 from authz.permissions import Right
 from authz.principal import Principal
@@ -37,6 +38,14 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     """Return the waiting work, most urgent first; only what this person may see and decide."""
     principal = Principal.of(user)
     lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
+    if user.has_perm("agent.view_unitbudget"):
+        spent = nearly_used_up()
+        said = ngettext(
+            "unit has used 80 % of its month's language model budget, or more",
+            "units have used 80 % of their month's language model budget, or more",
+            spent,
+        )
+        lines.append((spent, said, reverse("admin:agent_unitbudget_changelist")))
     return [Waiting(count, what, url) for count, what, url in lines if count]
 
 

@@ -41,13 +41,18 @@ def read_only() -> Iterator[None]:
 
 @contextmanager
 def sole_process(name: str) -> Iterator[bool]:
-    """Yield whether this process got the lock of this name; it ends with the block, or with the connection."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
-        row = cursor.fetchone()
-        is_mine = bool(row and row[0])
-        try:
-            yield is_mine
-        finally:
-            if is_mine:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+    """Yield whether this process got the lock of this name; it ends with the block, or with its connection.
+
+    The lock is a transaction's, on a connection of its own: behind a pooler each transaction may have another session, and a
+    session's lock would be released by nobody.
+    """
+    own = connection.copy()
+    own.settings_dict["OPTIONS"].pop("pool", None)
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+            row = cursor.fetchone()
+        yield bool(row and row[0])
+    finally:
+        own.close()

@@ -4,6 +4,7 @@ import re
 import time
 from uuid import uuid4
 
+import structlog
 from django.http import HttpRequest
 
 HEADER = "X-Request-ID"
@@ -13,6 +14,11 @@ _VALID = re.compile(r"[A-Za-z0-9._:=@+/-]{1,64}")  # one word, as long as the au
 def valid_id(sent: str | None) -> str:
     """Return the id that a client or proxy sent; a new one where it sent none, or more than one short word."""
     return sent if sent and _VALID.fullmatch(sent) else str(uuid4())
+
+
+def current_id() -> str:
+    """Return the id of the request that this code, or the task that it runs in, belongs to; "" for none."""
+    return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
 def request_id(request: HttpRequest) -> str:

@@ -9,11 +9,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
+from celery import current_app
+from django.test import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pytest_django import DjangoCaptureOnCommitCallbacks
+from structlog.contextvars import bound_contextvars
 
 from agent.events import StopReason
-from agent.runs import telemetry
+from copilot_site.lib import traces
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.modelserver import Step, says
@@ -74,13 +77,13 @@ def receiver() -> Iterator[Receiver]:
 def reported(settings: Any, endpoint: str) -> Iterator[None]:
     """Runs within it are reported; at the end everything is delivered, or given up."""
     settings.OTLP_ENDPOINT, settings.OTLP_HEADERS = endpoint, "x-key=k1,x-team=a=b"
-    provider = telemetry.provider(endpoint, settings.OTLP_HEADERS)
+    provider = traces.provider(endpoint, settings.OTLP_HEADERS)
     try:
         yield
         provider.force_flush()
     finally:
         provider.shutdown()
-        telemetry.provider.cache_clear()
+        traces.provider.cache_clear()
 
 
 def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
@@ -119,6 +122,37 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
         assert text not in everything
 
 
+def test_request_run_model_call_and_task_of_one_request_id_are_one_trace(
+    handbook: Handbook,
+    settings: Any,
+    receiver: Receiver,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    base, _manual, _secret = handbook
+    with (
+        reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
+        modelled(SEARCH, says(THIRTY)) as server,
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        Client().get("/sign-in/", headers={"X-Request-ID": "r-7"})
+        with bound_contextvars(request_id="r-7"):
+            asked(make_reader(base), LEAVE)
+            current_app.tasks["copilot_site.heartbeat"].apply()
+        current_app.tasks["copilot_site.heartbeat"].apply()
+    whole = [span for span in receiver.spans if not span["parent"]]
+    assert [(span["name"], span["copilot.request.id"]) for span in whole] == [
+        ("GET sign-in/", "r-7"),
+        ("invoke_agent copilot", "r-7"),
+        ("run copilot_site.heartbeat", "r-7"),
+        ("run copilot_site.heartbeat", ""),
+    ]
+    traces_of = [span["span"].trace_id for span in whole]
+    assert len(set(traces_of[:3])) == 1
+    assert traces_of[3] != traces_of[0]
+    assert whole[0]["http.response.status_code"] == 200
+    assert all(b"x-request-id: r-7" in head.lower() for head in server.heads)
+
+
 def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     handbook: Handbook,
     settings: Any,
@@ -128,7 +162,7 @@ def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     base, _manual, _secret = handbook
     with django_capture_on_commit_callbacks(execute=True):
         asked(make_reader(base), LEAVE)
-    assert telemetry.provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
+    assert traces.provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
         modelled(chooses=lambda _request: Step(status=401)),
@@ -162,4 +196,4 @@ with override_settings(OTLP_ENDPOINT="http://127.0.0.1:4318"):
 
 def test_without_the_extra_everything_works_and_a_check_says_what_does_not() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
-    assert done.stdout.strip().endswith("no run is reported."), done.stderr
+    assert done.stdout.strip().endswith("nothing is reported."), done.stderr

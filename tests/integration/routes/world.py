@@ -23,6 +23,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
+from authz.units import create_unit
 from business.models import DataSource, SavedQuery
 from business.semantic_layer.yaml_io import read_layer
 from business.source_grants import grant
@@ -272,6 +273,7 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.websearchprovider": lambda world: {"name": "ours", "kind": "searxng", "base_url": "https://search.example.com"},
     "agent.webhost": lambda world: {"entry": "*.example.com"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
+    "agent.unitbudget": lambda world: {"unit": create_unit(None, name="budgeted"), "tokens": 1_000, "month": "2026-11-01"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
     "authz.orgunit": lambda world: {"group": Group.objects.create(name="unit"), "name": "unit"},
