@@ -1,4 +1,5 @@
-// Where the reader stands: a new question goes to the top, its answer grows below it, and is followed until the reader scrolls.
+// Where the reader stands: a new question goes to the top, its answer grows below it. An answer that takes its time is followed until
+// the reader scrolls; one that comes at once is read from its beginning.
 
 import { thread } from "./page.js";
 
@@ -6,7 +7,10 @@ const composer = document.getElementById("composer");
 const down = document.getElementById("to-end");
 const NEAR = 24; // px; the end is in view, and the buttons at the foot of an answer with it
 
+const AT_ONCE = 2000; // ms after its first words; what comes in this time is read from its beginning
+
 let isFollowing = false;
+let begun = 0; // when the first words came
 let expected = null; // where the page was put; elsewhere somebody has scrolled
 
 export function lead(question) {
@@ -18,13 +22,15 @@ export function lead(question) {
   thread.classList.add("is-led");
   put(scrollY + question.getBoundingClientRect().top - bar);
   isFollowing = true;
+  begun = 0;
   look();
 }
 
 export function grown() {
   // something was added at the end
   const over = below();
-  if (isFollowing && over > 0) put(scrollY + over);
+  begun ||= performance.now();
+  if (isFollowing && over > 0 && performance.now() - begun > AT_ONCE) put(scrollY + over);
   look();
 }
 
