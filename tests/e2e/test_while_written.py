@@ -67,6 +67,15 @@ def test_a_question_goes_to_the_top_and_stays_there_while_its_answer_grows(page:
     expect(page.locator("#to-end")).to_be_hidden()
 
 
+def test_a_long_answer_that_comes_at_once_is_read_from_its_question(page: Page, talk: Talk) -> None:
+    page.set_viewport_size({"width": 390, "height": 500})
+    talk.writer.sentences = RULES
+    send(page, QUESTION)
+    settled(page)
+    expect(page.locator("#to-end")).to_be_visible()
+    assert 50 < top_of(page.locator("li.message.question")) < 90, "just below the bar"
+
+
 def test_a_long_answer_is_followed_until_the_reader_scrolls_and_again_from_its_end(page: Page, talk: Talk) -> None:
     page.set_viewport_size({"width": 390, "height": 500})
     talk.writer.sentences, talk.writer.pace_s = RULES, SLOWLY_S
