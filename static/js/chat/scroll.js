@@ -26,11 +26,11 @@ export function lead(question) {
   look();
 }
 
-export function grown() {
+export function grown(hasWords) {
   // something was added at the end
   const over = below();
-  begun ||= performance.now();
-  if (isFollowing && over > 0 && performance.now() - begun > AT_ONCE) put(scrollY + over);
+  if (hasWords) begun ||= performance.now();
+  if (isFollowing && over > 0 && begun && performance.now() - begun > AT_ONCE) put(scrollY + over);
   look();
 }
 
