@@ -152,7 +152,7 @@ export class Conversation {
     else {
       now.answer.draw(event);
       if (now.isUnwanted) now.answer.says(text.textStopping);
-      grown(now.answer.body.hasChildNodes());
+      grown();
     }
   }
 

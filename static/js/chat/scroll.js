@@ -1,5 +1,5 @@
-// Where the reader stands: a new question goes to the top, its answer grows below it. An answer that takes its time is followed until
-// the reader scrolls; one that comes at once is read from its beginning.
+// Where the reader stands: a new question goes to the top and stays there while its answer grows below it. Only a reader who goes to the
+// end follows it, until they scroll away.
 
 import { thread } from "./page.js";
 
@@ -7,10 +7,7 @@ const composer = document.getElementById("composer");
 const down = document.getElementById("to-end");
 const NEAR = 24; // px; the end is in view, and the buttons at the foot of an answer with it
 
-const AT_ONCE = 2000; // ms after its first words; what comes in this time is read from its beginning
-
 let isFollowing = false;
-let begun = 0; // when the first words came
 let expected = null; // where the page was put; elsewhere somebody has scrolled
 
 export function lead(question) {
@@ -21,16 +18,14 @@ export function lead(question) {
   thread.style.setProperty("--room", `${Math.max(0, Math.floor(room))}px`);
   thread.classList.add("is-led");
   put(scrollY + question.getBoundingClientRect().top - bar);
-  isFollowing = true;
-  begun = 0;
+  isFollowing = false;
   look();
 }
 
-export function grown(hasWords) {
+export function grown() {
   // something was added at the end
   const over = below();
-  if (hasWords) begun ||= performance.now();
-  if (isFollowing && over > 0 && begun && performance.now() - begun > AT_ONCE) put(scrollY + over);
+  if (isFollowing && over > 0) put(scrollY + over);
   look();
 }
 
