@@ -62,7 +62,7 @@ def target_in_words(entry: Entry, titles: Mapping[UUID, str]) -> str:
     if named:
         return ", ".join(named[:2]) + (f" +{len(named) - 2}" if len(named) > 2 else "")
     kind = _kinds().get(entry.target_type, "")
-    return str(kind or entry.detail.get("tool") or name or "–")
+    return str(kind or entry.detail.get("tool") or (f"{name[:8]}…" if name else "–"))
 
 
 def _listed(detail: Mapping[str, Any], name: str) -> list[str]:
@@ -72,5 +72,6 @@ def _listed(detail: Mapping[str, Any], name: str) -> list[str]:
 
 @cache
 def _kinds() -> dict[str, Any]:
-    """Return the name of each kind of row, translated when it is shown."""
-    return {str(model._meta.model_name): model._meta.verbose_name for model in apps.get_models()}
+    """Return the name of each kind of row, translated when it is shown; ours where Django has one of the same name (`session`)."""
+    models = sorted(apps.get_models(), key=lambda model: not model.__module__.startswith("django."))
+    return {str(model._meta.model_name): model._meta.verbose_name for model in models}

@@ -66,7 +66,10 @@ def texts() -> dict[Text, str]:
 def wrong(catalogue: Path, sources: dict[Text, str]) -> Iterator[str]:
     """One sentence for each fault of a .po file."""
     entries = polib.pofile(str(catalogue))
-    current: dict[Text, polib.POEntry] = {(e.msgctxt, e.msgid): e for e in entries if not e.obsolete}
+    current: dict[Text, polib.POEntry] = {}
+    for entry in entries:
+        if not entry.obsolete and current.setdefault((entry.msgctxt, entry.msgid), entry) is not entry:
+            yield f"twice: {entry.msgid!r}"
     for (context, text), source in sorted(sources.items(), key=lambda item: item[0][1]):
         if (context, text) not in current:
             yield f"missing: {text!r}{f' in the context {context!r}' if context else ''} ({source})"

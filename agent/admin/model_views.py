@@ -74,7 +74,7 @@ def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     form = ModelForm(request.POST or None, instance=row, by=principal, preset=preset)
     if request.method == "POST" and form.is_valid():
         return _saved(request, principal, form)
-    title = gettext("Add %(name)s") % {"name": preset.name} if preset is not OTHER else gettext("Add a model")
+    title = gettext("Add %(service)s") % {"service": preset.name} if preset is not OTHER else gettext("Add a model")
     return show(request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title})
 
 

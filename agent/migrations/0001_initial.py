@@ -118,7 +118,7 @@ class Migration(migrations.Migration):
                 ('context_tokens', models.PositiveIntegerField(default=32000, help_text="How many tokens fit.", validators=[django.core.validators.MinValueValidator(2000)], verbose_name='context')),
                 ('price_input', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text="Per million tokens.", max_digits=12, verbose_name='price of input')),
                 ('price_output', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text="Per million tokens.", max_digits=12, verbose_name='price of output')),
-                ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
+                ('is_default', models.BooleanField(default=False, verbose_name='default')),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
             ],
             options={
@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
                 ('most_tokens', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1000)], verbose_name='most tokens')),
                 ('most_seconds', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(900)], verbose_name='most seconds')),
                 ('most_cost', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True, verbose_name='most cost')),
-                ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
+                ('is_default', models.BooleanField(default=False, verbose_name='default')),
                 ('groups', models.ManyToManyField(blank=True, help_text=(
                     "People of these groups and units, and of the units below. Empty: everyone."
                 ), related_name='+', to='auth.group', verbose_name=(

@@ -33,7 +33,7 @@ class LanguageModel(models.Model):
     price_output = models.DecimalField(
         _("price of output"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Per million tokens.")
     )
-    is_default = models.BooleanField(_("used where nobody chooses"), default=False)
+    is_default = models.BooleanField(_("default"), default=False)
     is_enabled = models.BooleanField(_("enabled"), default=True)
 
     class Meta:

@@ -111,7 +111,7 @@ class AgentProfile(models.Model):
         _("most seconds"), null=True, blank=True, validators=[MinValueValidator(5), MaxValueValidator(900)]
     )
     most_cost = models.DecimalField(_("most cost"), max_digits=12, decimal_places=4, null=True, blank=True)
-    is_default = models.BooleanField(_("used where nobody chooses"), default=False)
+    is_default = models.BooleanField(_("default"), default=False)
 
     class Meta:
         verbose_name = _("assistant")

@@ -97,5 +97,8 @@ for (const hint of document.querySelectorAll(".hint")) {
 }
 
 if (matchMedia("(width >= 900px)").matches) {
+  const rail = document.querySelector(".rail");
+  const here = [...(rail?.querySelectorAll(".rail-areas [aria-current]") ?? [])].at(-1);
+  if (here) rail.scrollTop = here.offsetTop - rail.clientHeight / 2; // the page that is open is in view
   for (const details of document.querySelectorAll("[data-open-wide]")) details.open = true;
 }

@@ -1,4 +1,4 @@
-"""While an answer is written: the page follows it until its reader scrolls, and a broken line or a second tab loses nothing of it."""
+"""While an answer is written: its question stays in view unless the reader goes to the end; a broken line or a second tab loses nothing."""
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
@@ -67,12 +67,17 @@ def test_a_question_goes_to_the_top_and_stays_there_while_its_answer_grows(page:
     expect(page.locator("#to-end")).to_be_hidden()
 
 
-def test_a_long_answer_is_followed_until_the_reader_scrolls_and_again_from_its_end(page: Page, talk: Talk) -> None:
+def test_a_long_answer_is_read_from_its_question_and_followed_from_its_end(page: Page, talk: Talk) -> None:
     page.set_viewport_size({"width": 390, "height": 500})
     talk.writer.sentences, talk.writer.pace_s = RULES, SLOWLY_S
     send(page, QUESTION)
     text, down = page.locator(WRITTEN), page.locator("#to-end")
     expect(text).to_contain_text("border")
+    assert 50 < top_of(page.locator("li.question")) < 90, "just below the bar"
+    down.click()
+    before = page.evaluate("scrollY")
+    expect(text).to_contain_text("delta")
+    assert page.evaluate("scrollY") > before
     composer = top_of(page.locator("#composer"))
     assert top_of(text) + text.evaluate("text => text.offsetHeight") <= composer + 1, "the newest words are in view"
     expect(down).to_be_hidden()

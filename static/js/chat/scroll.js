@@ -1,4 +1,5 @@
-// Where the reader stands: a new question goes to the top, its answer grows below it, and is followed until the reader scrolls.
+// Where the reader stands: a new question goes to the top and stays there while its answer grows below it. Only a reader who goes to the
+// end follows it, until they scroll away.
 
 import { thread } from "./page.js";
 
@@ -17,7 +18,7 @@ export function lead(question) {
   thread.style.setProperty("--room", `${Math.max(0, Math.floor(room))}px`);
   thread.classList.add("is-led");
   put(scrollY + question.getBoundingClientRect().top - bar);
-  isFollowing = true;
+  isFollowing = false;
   look();
 }
 
