@@ -108,8 +108,9 @@ class UnitBudget(models.Model):
     @property
     def share(self) -> float:
         """Return the used part of the limit that is nearer, 1 for all of it."""
-        pairs = zip(self.used, (self.tokens, self.cost), strict=True)
-        return max(float(used / most) if most else 1.0 for used, most in pairs if most is not None)
+        tokens, cost = self.used
+        pairs = ((tokens, self.tokens), (cost, self.cost))
+        return max(float(used) / float(most) if most else 1.0 for used, most in pairs if most is not None)
 
 
 def this_month() -> date:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import ngettext
@@ -38,7 +38,7 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     """Return the waiting work, most urgent first; only what this person may see and decide."""
     principal = Principal.of(user)
     lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
-    if user.has_perm("agent.view_unitbudget"):
+    if isinstance(user, User) and user.has_perm("agent.view_unitbudget"):
         spent = nearly_used_up()
         said = ngettext(
             "unit has used 80 % of its month's language model budget, or more",

@@ -132,11 +132,11 @@ def test_request_run_model_call_and_task_of_one_request_id_are_one_trace(
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
         modelled(SEARCH, says(THIRTY)) as server,
-        django_capture_on_commit_callbacks(execute=True),
     ):
         Client().get("/sign-in/", headers={"X-Request-ID": "r-7"})
         with bound_contextvars(request_id="r-7"):
-            asked(make_reader(base), LEAVE)
+            with django_capture_on_commit_callbacks(execute=True):
+                asked(make_reader(base), LEAVE)
             current_app.tasks["copilot_site.heartbeat"].apply()
         current_app.tasks["copilot_site.heartbeat"].apply()
     whole = [span for span in receiver.spans if not span["parent"]]

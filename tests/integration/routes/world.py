@@ -278,9 +278,7 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
     "authz.orgunit": lambda world: {"group": Group.objects.create(name="unit"), "name": "unit"},
     "authz.claimmapping": lambda world: {"value": "staff", "group": Group.objects.create(name="mapped")},
-    "authz.claimmembership": lambda world: {
-        "user": world.reader, "group": Group.objects.create(name="claimed"), "provider": "company",
-    },
+    "authz.claimmembership": lambda world: {"user": world.reader, "group": Group.objects.create(name="of"), "provider": "company"},
     "authz.unmappedclaim": lambda world: {"provider": "company", "value": "guests", "seen_at": timezone.now()},
     "authz.directoryaccount": lambda world: {"directory": "ldap", "external_id": "1", "user": world.reader},
     "authz.directorygroup": lambda world: {"group": Group.objects.create(name="kept")},

@@ -1,0 +1,71 @@
+"""The lists of the administration take as many statements for one row as for ten."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from agent.models import DayOfUse, UnitBudget, VerifiedAnswer
+from audit.actions import Action
+from audit.record import record
+from authz.units import create_unit, join
+from knowledge.models import Source
+from tests.factories import make_base, make_folder, make_user
+from tests.integration.governance.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def more_people(number: int) -> None:
+    join(None, create_unit(None, name=f"Unit {number}"), user=make_user())
+
+
+def more_entries(number: int) -> None:
+    record(None, Action.ORG_UNIT_CHANGED, make_user(), detail={"number": number})
+
+
+def more_use(number: int) -> None:
+    DayOfUse.objects.create(user=make_user(), day=timezone.localdate(), cost=Decimal(number))
+
+
+def more_budgets(number: int) -> None:
+    UnitBudget.objects.create(unit=create_unit(None, name=f"Unit {number}"), tokens=1, month=timezone.localdate())
+
+
+def more_sources(number: int) -> None:
+    Source.unscoped.create(name=f"source {number}", kind="web", folder=make_folder(make_base()))
+
+
+def more_answers(number: int) -> None:
+    folder = make_folder(make_base())
+    VerifiedAnswer.unscoped.create(folder=folder, question=f"question {number}", text="text", verified_by=make_user())
+
+
+@pytest.mark.parametrize(
+    ("route", "add"),
+    [
+        ("people", more_people),
+        ("admin:authz_orgunit_changelist", more_people),
+        ("admin:audit_entry_changelist", more_entries),
+        ("admin:agent_dayofuse_changelist", more_use),
+        ("admin:agent_unitbudget_changelist", more_budgets),
+        ("sources-of-documents", more_sources),
+        ("admin:agent_verifiedanswer_changelist", more_answers),
+    ],
+)
+def test_a_list_takes_as_many_statements_for_one_row_as_for_ten(route: str, add: Callable[[int], None]) -> None:
+    client = client_of(make_user("root", is_superuser=True))
+    add(0)
+    client.get(reverse(route))  # what is loaded once
+    counts = []
+    for numbers in (range(1, 2), range(2, 10)):
+        for number in numbers:
+            add(number)
+        with CaptureQueriesContext(connection) as seen:
+            assert client.get(reverse(route)).status_code == 200
+        counts.append([query["sql"][:200] for query in seen])
+    assert len(counts[0]) == len(counts[1]), counts[1]
