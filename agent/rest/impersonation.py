@@ -42,7 +42,9 @@ LOOKS = (400, 401, 403)
 class MayOversee(BasePermission):
     """Allows staff with the right to oversee, as the page does; refuses a token restricted to one folder."""
 
-    message = gettext_lazy("Viewing as someone else needs the right to oversee, which an administrator gives.")
+    message = gettext_lazy(
+        "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
+    )
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return view.principal.folder_id is None and request.user.is_staff and may_oversee(request.user)
