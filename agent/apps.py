@@ -8,7 +8,7 @@ class AgentConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the tools, the removable parts, and the visibility checks for cited results."""
-        from agent.document_facts import vouched
+        from agent.evidence.document_facts import vouched
         from agent.models.profiles import add_tool_check
         from agent.parts import part_modules
         from agent.tools.base import check_names, load

@@ -1,12 +1,12 @@
 """The form for completing a question that the business data understood only in part."""
 
 from agent.notices import data_not_read
-from agent.run import Run
-from agent.state import ExploreForm
+from agent.run_state.run import Run
+from agent.run_state.state import ExploreForm
 from agent.text.words import matter_terms
 from agent.tools.base import allowed_names
 from business.pipeline import HowRead, how_read
-from business.sources import open_source
+from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 

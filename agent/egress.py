@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.run import Run
+from agent.run_state.run import Run
 from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.normalise import normalise
 from knowledge.text.terms import is_han, terms

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, ConfigDict, Field
 
 from business.results.shown_query import QueryShown
-from copilot_site.lib.one_line import Line
+from copilot_site.lib.text.one_line import Line
 
 VERSION: Final = 2  # of what is described here; a client may pass over types and fields that it does not know
 

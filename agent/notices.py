@@ -7,8 +7,8 @@ from agent import texts
 from agent.budget import Limit
 from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
-from agent.run import Run
-from agent.state import ToolProblem
+from agent.run_state.run import Run
+from agent.run_state.state import ToolProblem
 from agent.tools.calling import Called
 
 log = structlog.get_logger(__name__)

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from agent.budget import Budget
 from agent.models import AgentProfile
-from agent.profiles import Options, Profile
+from agent.profiles.settings import Options, Profile
 from agent.tools.base import allowed_names, find, outside_tools
-from authz.folders import group_ids_of
 from authz.principal import Principal
+from authz.rights.folders import group_ids_of
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 MAX_OPENINGS = 6

@@ -15,8 +15,8 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.events import AgentQuery, Complete, Error, Event, Queued, Reflection, SessionTitle, StopReason
-from agent.run import Run
-from agent.state import EvidenceItem
+from agent.run_state.run import Run
+from agent.run_state.state import EvidenceItem
 from authz.principal import Principal
 from business.results.visibility import Queried, visible_keys, visible_queries
 from copilot_site.lib.errors import CopilotError, NotFound

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from redis.exceptions import RedisError
 
-from agent.cited_answer import code_indent
 from agent.revocation import changed
-from agent.run import Run
+from agent.run_state.cited_answer import code_indent
+from agent.run_state.run import Run
 from agent.runs.follow import follow
 from agent.runs.leases import ask_to_stop
 from agent.runs.run import launch
@@ -24,8 +24,8 @@ from authz.principal import Principal
 from business.presentation.report import first_rows
 from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.markdown_text import inert_markdown, markdown_address, markdown_label
+from copilot_site.lib.text.one_line import one_line
 
 log = structlog.get_logger(__name__)
 

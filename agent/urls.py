@@ -1,9 +1,10 @@
 from django.urls import URLPattern, path
 
-from agent import verified_views, views
-from agent.consumers import ChatConsumer
 from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
+from agent.pages import chat_views as views
+from agent.pages import verified_views
+from agent.pages.consumers import ChatConsumer
 from agent.palette import views as palette_views
 from agent.parts import part_modules
 from agent.query_results import views as query_views

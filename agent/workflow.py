@@ -11,7 +11,7 @@ tool states by rule.
 A state is an async generator: it yields events, with those sent together as one item, and last one `Goto`. It sends and
 stores nothing itself; the runner does (`agent.runs.run`). The live events and the stored answer come from the same walk.
 
-To read on: `agent/states/`, one file per state; `agent/run.py`, the run in memory, and `agent/state.py`, its stored
+To read on: `agent/states/`, one file per state; `agent/run_state/run.py`, the run in memory, and `agent/run_state/state.py`, its stored
 state; `agent/tools/`, one file per tool; `agent/revocation.py`, which checks rights again before anything is sent;
 `agent/runs/`, which starts, keeps and ends a run.
 """
@@ -21,8 +21,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from agent.events import Event
-from agent.run import Goto, Run
-from agent.state import State, TraceStep
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State, TraceStep
 
 Together = tuple[Event, ...]
 """Events between which nothing is read or waited for: rights are looked at once for all of them."""

@@ -22,17 +22,17 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome, grouped
+from audit.chain.keys import trusted_keys
+from audit.chain.malformed_rows import in_part
 from audit.export import export_entries, filename, format_named
-from audit.keys import trusted_keys
-from audit.malformed_rows import in_part
 from audit.models import Checkpoint, Entry, Hold
 from audit.record import record
 from audit.retention import check_hold, place_hold, release_hold
 from audit.selectors import EntryFilter, signing, timeline
 from audit.titles import in_words, named_in, target_in_words, titles_of
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.files import StreamedPieces
-from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.storage.files import StreamedPieces
 
 
 @dataclass(frozen=True)

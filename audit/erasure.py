@@ -4,7 +4,7 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.db_owner import owner_s_work
+from audit.chain.db_owner import owner_s_work
 from audit.record import Actor, record
 from audit.retention import holds_on_person
 from copilot_site.lib.errors import Conflict

@@ -10,9 +10,9 @@ from django.db.models.functions import TruncDay
 from django.utils import timezone
 
 from audit.actions import Action
-from audit.checkpoints import contradicting, counting, sign_checkpoint
+from audit.chain.checkpoints import contradicting, counting, sign_checkpoint
+from audit.chain.malformed_rows import readable, unreadable_entry
 from audit.exports import FORMATS, ExportFormat, Extract, Placed, Signed
-from audit.malformed_rows import readable, unreadable_entry
 from audit.models import Checkpoint, Entry, Kind, Link
 from audit.record import Actor, record
 from audit.selectors import EntryFilter, links

@@ -9,13 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.checkpoints import copy_outside, lock_signing, signed
-from audit.db_owner import owner_s_work
-from audit.keys import signing_key
-from audit.malformed_rows import in_part
+from audit.chain.checkpoints import copy_outside, lock_signing, signed
+from audit.chain.db_owner import owner_s_work
+from audit.chain.keys import signing_key
+from audit.chain.malformed_rows import in_part
+from audit.chain.verification import verify
 from audit.models import Entry, Hold, Kind, Link
 from audit.record import Actor, record
-from audit.verification import verify
 from copilot_site.lib.errors import Conflict, InvalidInput
 
 

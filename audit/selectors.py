@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
-from audit.checkpoints import newest
-from audit.malformed_rows import in_part, readable
+from audit.chain.checkpoints import newest
+from audit.chain.malformed_rows import in_part, readable
 from audit.models import Checkpoint, Entry, Head, Link
 
 

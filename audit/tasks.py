@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from audit import checkpoints
+from audit.chain import checkpoints
 
 
 @shared_task(name="audit.sign_checkpoint", ignore_result=True)

@@ -21,9 +21,9 @@ from audit.record import record
 from authz.oidc import IssuerAdapter, UnknownKey, sign_ins, verified
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.tokens import Bearer, TokenRefused
-from copilot_site.lib.client_address import client_address
+from authz.tokens.api_tokens import Bearer, TokenRefused
 from copilot_site.lib.errors import Unavailable
+from copilot_site.lib.http.client_address import client_address
 
 log = structlog.get_logger(__name__)
 

@@ -19,8 +19,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from authz import roles, units
-from authz.accounts import (
+from authz.admin_pages import OnOwnPage, SuperusersOnly
+from authz.models import OrgUnit, Role
+from authz.people import roles, units
+from authz.people.accounts import (
     change_account,
     checked_permissions,
     create_account,
@@ -28,11 +30,9 @@ from authz.accounts import (
     password_was_set,
     set_permissions,
 )
-from authz.admin_pages import OnOwnPage, SuperusersOnly
-from authz.forms import clean_name
-from authz.models import OrgUnit, Role
+from authz.people.units import join
 from authz.principal import Principal
-from authz.units import join
+from authz.tokens.forms import clean_name
 
 for model in (User, Group):
     admin.site.unregister(model)  # Django's pages change memberships and record nothing

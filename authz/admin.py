@@ -7,10 +7,13 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from authz import account_admin, claim_admin, token_admin, unit_admin  # noqa: F401  # Django looks for admin pages in this file alone
+from authz import account_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from authz.directory import admin as directory_admin  # noqa: F401
-from authz.governing import governed
+from authz.people import unit_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from authz.principal import Principal
+from authz.rights.governing import governed
+from authz.sign_in import claim_admin  # noqa: F401  # Django looks for admin pages in this file alone
+from authz.tokens import admin as token_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from copilot_site.lib.errors import CopilotError
 
 M = TypeVar("M", bound=models.Model)

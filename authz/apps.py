@@ -9,8 +9,8 @@ class AuthzConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.models import Group, User
 
-        from authz import login_signals
-        from copilot_site.lib.line_fields import read_as_lines
+        from authz.sign_in import signals as login_signals
+        from copilot_site.lib.text.line_fields import read_as_lines
 
         login_signals.connect()
         read_as_lines(User, "first_name", "last_name")

@@ -28,17 +28,17 @@ from requests.exceptions import InvalidJSONError
 
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.addresses import folded, verified_address
-from authz.claims import apply_claims, claim_values
-from authz.client_secrets import stored_secret
 from authz.directory.accounts import kept_by
 from authz.models import Directory
-from authz.names import NAME_LENGTH, resembled
+from authz.people.names import NAME_LENGTH, resembled
 from authz.principal import Principal
-from authz.sign_in import refusal
-from copilot_site.lib.json_input import cleaned, require_shallow
-from copilot_site.lib.outgoing import entries_of, parsed_url, services
-from copilot_site.lib.outgoing_http import ObjectAnswer, Session
+from authz.sign_in.addresses import folded, verified_address
+from authz.sign_in.claims import apply_claims, claim_values
+from authz.sign_in.client_secrets import stored_secret
+from authz.sign_in.password import refusal
+from copilot_site.lib.outgoing.addresses import entries_of, parsed_url, services
+from copilot_site.lib.outgoing.http import ObjectAnswer, Session
+from copilot_site.lib.text.json_input import cleaned, require_shallow
 
 log = structlog.get_logger(__name__)
 

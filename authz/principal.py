@@ -89,7 +89,7 @@ class Principal:
         return replace(self, session_key=session_key)
 
     def in_conversation(self, conversation_id: UUID | None) -> Self:
-        """Return the same person in a conversation; those of others stay closed (`authz.folders`)."""
+        """Return the same person in a conversation; those of others stay closed (`authz.rights.folders`)."""
         return replace(self, conversation_id=conversation_id)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:

@@ -5,7 +5,9 @@ from allauth.mfa.totp import views as totp
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from authz import issuer_check, oidc, role_views, views
+from authz import oidc, views
+from authz.people import role_views
+from authz.sign_in import issuer_check
 
 # allauth's own names; only pages used here have an address
 urlpatterns = [

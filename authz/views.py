@@ -17,15 +17,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from authz.accounts import password_was_set
 from authz.directory.accounts import may_provision
-from authz.forms import OwnTokenForm
 from authz.oidc import sign_ins
 from authz.pages import signed_in
+from authz.people.accounts import password_was_set
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.sign_in import NewPasswordForm, SignInForm, sign_in
-from authz.tokens import (
+from authz.sign_in.password import NewPasswordForm, SignInForm, sign_in
+from authz.tokens.api_tokens import (
     DEFAULT_DAYS,
     MAX_DAYS,
     folder_choices,
@@ -35,8 +34,9 @@ from authz.tokens import (
     revoke_token,
     tokens_of,
 )
+from authz.tokens.forms import OwnTokenForm
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 
 
 class LoginHint(NamedTuple):

@@ -14,22 +14,29 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.admin import GuardedModelAdmin
 from authz.admin_pages import OnOwnPage
-from authz.governing import governed
 from authz.permissions import Right
 from authz.principal import Principal
-from business.connection_rights import FIELDS, LIMITS, change_connection, delete_source, may_connect, seen_sources
+from authz.rights.governing import governed
+from business.connections.postgres_session import SourceUnavailable
 from business.guard.policy import is_system_schema
 from business.models import DataSource, Engine, SourceGrant
-from business.postgres_session import SourceUnavailable
 from business.sandbox.sql_views import drop_all
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_layer
-from business.source_checks import faults_with, unchecked
-from business.source_grants import grant, withdraw
-from business.sources import save_layer
+from business.sources.checks import faults_with, unchecked
+from business.sources.connection_rights import (
+    FIELDS,
+    LIMITS,
+    change_connection,
+    delete_source,
+    may_connect,
+    seen_sources,
+)
+from business.sources.grants import grant, withdraw
+from business.sources.services import save_layer
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.outgoing import AddressRefused, require_plausible, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, require_plausible, services
 
 
 class DataSourceForm(forms.ModelForm[DataSource]):

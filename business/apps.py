@@ -9,7 +9,7 @@ class BusinessConfig(AppConfig):
 
     def ready(self) -> None:
         from business.results.visibility import query_sources
-        from business.sources import vouched
+        from business.sources.services import vouched
         from business.spreadsheets.sources import describe_on_commit
         from knowledge.ingestion.publish import published
 

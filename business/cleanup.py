@@ -11,14 +11,14 @@ from django.contrib.auth.models import User
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from business.address import Address
+from business.connections.address import Address
+from business.connections.postgres_session import SourceUnavailable, connected
 from business.execute import Access
 from business.models import DataSource, Engine
-from business.postgres_session import SourceUnavailable, connected
 from business.sandbox.hardening import LOCK
 from business.sandbox.setup import set_up_own
 from business.sandbox.sql_views import NAMES, drop, name_of
-from business.sources import open_sources
+from business.sources.services import open_sources
 from copilot_site.lib.errors import InvalidInput
 
 # Roles of dropped databases: no object depends on them. A sandbox being built is uncommitted, so not seen.

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from business.connections.postgres_session import Rows
 from business.execute import StatementResult
 from business.guard.grammar import nodes, parse_query
 from business.guard.guard import guard
@@ -20,7 +21,6 @@ from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
 from business.guard.rules import strings
 from business.limits import Limits
-from business.postgres_session import Rows
 
 Dialect = Literal["duckdb", "mysql"]
 Fetch = Callable[[str, str | None], Awaitable[tuple[Rows, int | None]]]

@@ -10,14 +10,8 @@ from asgiref.sync import sync_to_async
 from psycopg import AsyncConnection
 from psycopg.errors import QueryCanceled, TransactionTimeout
 
-from business.address import Address
-from business.guard.access_paths import Order, Path
-from business.guard.guard import GuardedSql, guard, written
-from business.guard.policy import Policy
-from business.guard.refusal import SqlRefused
-from business.guard.rewrite import Target
-from business.limits import Limits
-from business.postgres_session import (
+from business.connections.address import Address
+from business.connections.postgres_session import (
     Rows,
     SourceUnavailable,
     begin_again,
@@ -28,6 +22,12 @@ from business.postgres_session import (
     reading,
     require_affordable,
 )
+from business.guard.access_paths import Order, Path
+from business.guard.guard import GuardedSql, guard, written
+from business.guard.policy import Policy
+from business.guard.refusal import SqlRefused
+from business.guard.rewrite import Target
+from business.limits import Limits
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.json_input import NestedTooDeeply, loads
+from copilot_site.lib.text.json_input import NestedTooDeeply, loads
 
 
 def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:

@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from authz.principal import Principal
 from business.models import DataSource, LayerDraft
 from business.semantic_layer.model import SemanticLayer, SemanticModel
-from business.source_grants import require_manage
-from business.sources import draft, save_layer
+from business.sources.grants import require_manage
+from business.sources.services import draft, save_layer
 from copilot_site.lib.errors import CopilotError, NotFound
-from copilot_site.lib.queues import send_on_commit
+from copilot_site.lib.load.queues import send_on_commit
 
 log = structlog.get_logger(__name__)
 TASK, QUEUE = "business.draft_layer", "maintenance"

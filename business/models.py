@@ -16,16 +16,16 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 from pydantic import ValidationError
 
-from authz.folders import group_ids_of
-from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
-from business.address import Address, Tls
+from authz.rights.folders import group_ids_of
+from authz.rights.managers import GuardedManager
+from business.connections.address import Address, Tls
 from business.limits import MAX_ROWS, Limits
 from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.line_fields import LineField
-from copilot_site.lib.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
+from copilot_site.lib.text.line_fields import LineField
 from knowledge.models import Document
 
 

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from authz.principal import Principal
-from business.data_scope import ALL_DATA, DataScope
 from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
@@ -23,9 +22,10 @@ from business.parsing.model.free_form import StatementFault, conditions_of, faul
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
-from business.run_query import QueryResult
-from business.sources import OpenSource, is_said, named_source, open_sources
-from business.verified_sql import VerifiedSql
+from business.sources.data_scope import ALL_DATA, DataScope
+from business.sources.services import OpenSource, is_said, named_source, open_sources
+from business.statements.run_query import QueryResult
+from business.statements.verified_sql import VerifiedSql
 
 log = structlog.get_logger(__name__)
 QUESTION_LENGTH = 600  # characters: nobody asks data at such length

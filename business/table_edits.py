@@ -17,8 +17,8 @@ from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_table
-from business.source_checks import failure_recorded
-from business.source_grants import require_manage
+from business.sources.checks import failure_recorded
+from business.sources.grants import require_manage
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
 

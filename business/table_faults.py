@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import psycopg
 from django.utils.translation import gettext as _
 
-from business.account_faults import OUTSIDE, AccountFault
+from business.connections.account_faults import OUTSIDE, AccountFault
 
 # What a rule of a view reads stands in its tree; `pg_depend` does not record the server's own catalogs.
 _REACHED = r"""

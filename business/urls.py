@@ -1,7 +1,7 @@
 from django.urls import path
 
-from business import draft_views, source_views, table_views, try_views
 from business.explore import views as explore
+from business.source_pages import draft_views, source_views, table_views, try_views
 
 urlpatterns = [
     path("data/", explore.explore, name="explore"),

@@ -24,7 +24,7 @@ class SiteConfig(AppConfig):
         )
 
         from copilot_site import celery, checks  # noqa: F401
-        from copilot_site.lib.client_address import bind_address
+        from copilot_site.lib.http.client_address import bind_address
         from copilot_site.lib.logs import note_duration
         from copilot_site.lib.slow_statements import watch
         from copilot_site.lib.traces import send_request

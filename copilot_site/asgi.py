@@ -4,7 +4,7 @@
 import os
 import sys
 
-from copilot_site.lib.web_process import POOL, SWITCH_S, end_with_front
+from copilot_site.lib.load.web_process import POOL, SWITCH_S, end_with_front
 
 end_with_front()
 sys.setswitchinterval(SWITCH_S)
@@ -31,8 +31,8 @@ if serves:
     keep_open(settings.DATABASES["default"], POOL)
 setup(set_prefix=False)
 
-from authz.token_owners import OWNERS
-from copilot_site.lib.seats import SeatedHandler
+from authz.tokens.owners import OWNERS
+from copilot_site.lib.load.seats import SeatedHandler
 from copilot_site.pools import pool_of
 from copilot_site.seats import shares
 
@@ -40,8 +40,8 @@ django_application = SeatedHandler(shares(), pool_of, OWNERS)
 
 from agent.runs.reaper import close_abandoned_at_start
 from agent.urls import websocket_urlpatterns
-from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit
-from copilot_site.lib.sockets import SameOrigin, no_such_socket
+from copilot_site.lib.http.body_limit import FORM_BYTES, BodyLimit
+from copilot_site.lib.http.sockets import SameOrigin, no_such_socket
 
 sockets = URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # as Channels has it
 

@@ -30,10 +30,10 @@ from packaging.version import Version
 from psycopg import pq, sql
 from psycopg.conninfo import make_conninfo
 
-from audit.checkpoints import sign_checkpoint
-from audit.db_owner import as_owner
-from audit.keys import trusted_keys
-from business.source_checks import embedded_databases
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.db_owner import as_owner
+from audit.chain.keys import trusted_keys
+from business.sources.checks import embedded_databases
 from copilot_site.config import load_config
 from copilot_site.embedded.postgres import binary
 from copilot_site.lib.errors import CopilotError, InvalidInput

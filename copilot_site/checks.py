@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError
 
-from audit.db_owner import powers_over_the_log
+from audit.chain.db_owner import powers_over_the_log
 from copilot_site.config import load_config
 from copilot_site.lib.traces import is_reported
 from copilot_site.startup_checks import LOCAL, dangers, is_exposed

@@ -16,7 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from copilot_site.directory_config import DirectoryConfig
-from copilot_site.lib.outgoing import entries_of
+from copilot_site.lib.outgoing.addresses import entries_of
 from copilot_site.model_config import ModelConfig
 
 BASE_DIR = Path(__file__).resolve().parent.parent

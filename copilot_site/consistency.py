@@ -13,7 +13,7 @@ from django.core.files.storage import Storage
 from django.db import connection
 from django.utils import timezone
 
-from audit.verification import verify
+from audit.chain.verification import verify
 from copilot_site.check_result import CheckResult
 from knowledge.models import DocumentVersion
 from knowledge.retrieval.engine import engine

@@ -21,9 +21,9 @@ from redis.retry import Retry
 
 from agent.providers.base import ModelError
 from agent.providers.configured import model_names, probe, served_model
-from audit.db_owner import as_owner, powers_over_the_log
-from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
-from business.source_checks import all_sources, faults_with
+from audit.chain.db_owner import as_owner, powers_over_the_log
+from audit.chain.keys import KeyUnusable, public_key, signing_key, trusted_keys
+from business.sources.checks import all_sources, faults_with
 from copilot_site.check_result import CheckResult
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.database_version import applied, known_migrations, of_another_version
@@ -31,10 +31,10 @@ from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.mail_trial import fault_of_mail
-from copilot_site.lib.storage_trial import fault_of
+from copilot_site.lib.load.web_process import OTHERS, POOL
+from copilot_site.lib.outgoing.mail_trial import fault_of_mail
+from copilot_site.lib.storage.storage_trial import fault_of
 from copilot_site.lib.version import VERSION
-from copilot_site.lib.web_process import OTHERS, POOL
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary

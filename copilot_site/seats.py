@@ -6,9 +6,9 @@ The kinds of routes are in `copilot_site.pools`.
 from collections.abc import Hashable
 from typing import Final
 
-from copilot_site.lib.fair_queue import FairQueue
-from copilot_site.lib.seats import Share
-from copilot_site.lib.web_process import EXPORTS, PAGES, TRANSFERS
+from copilot_site.lib.load.fair_queue import FairQueue
+from copilot_site.lib.load.seats import Share
+from copilot_site.lib.load.web_process import EXPORTS, PAGES, TRANSFERS
 from copilot_site.pools import EXPORT, PAGE, TRANSFER
 
 TRANSFERS_PER_PERSON: Final = 1  # of 4: each keeps a processor, a disk or another server busy

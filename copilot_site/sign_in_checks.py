@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import DatabaseError
 
-from authz.client_secrets import sign_ins_without_secret
+from authz.sign_in.client_secrets import sign_ins_without_secret
 from copilot_site.check_result import CheckResult
 from copilot_site.lib.errors import CopilotError
 

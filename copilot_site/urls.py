@@ -5,8 +5,8 @@ from django.contrib import admin
 from django.shortcuts import redirect
 from django.urls import include, path
 
+from agent.pages.chat_views import chat
 from agent.palette.finding import lead_to
-from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.scim.views import Scim
 from authz.views import SignIn
@@ -32,9 +32,9 @@ admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[me
     admin.ModelAdmin.get_changeform_initial_data
 )
 
-handler400 = "copilot_site.lib.error_pages.bad_request"
-handler404 = "copilot_site.lib.error_pages.not_found"
-handler500 = "copilot_site.lib.error_pages.server_error"
+handler400 = "copilot_site.lib.http.error_pages.bad_request"
+handler404 = "copilot_site.lib.http.error_pages.not_found"
+handler500 = "copilot_site.lib.http.error_pages.server_error"
 
 lead_to(open_pages)
 

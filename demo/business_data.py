@@ -8,12 +8,12 @@ from django.contrib.auth.models import Group
 from psycopg import sql
 
 from authz.permissions import Right
-from business.address import Address
+from business.connections.address import Address
 from business.introspect import fill_values
 from business.models import DataSource
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant
-from business.sources import save_layer
+from business.sources.grants import grant
+from business.sources.services import save_layer
 from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"

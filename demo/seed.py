@@ -11,11 +11,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from agent.models import AgentProfile
-from authz.grants import give
 from authz.models import OrgUnit, UnitKind
+from authz.people.roles import create_role
+from authz.people.units import create_unit
 from authz.permissions import Right
-from authz.roles import create_role
-from authz.units import create_unit
+from authz.rights.grants import give
 from demo.business_data import ASKERS, OWNERS, describe_business_data, load_business_data, may_ask, may_correct
 from demo.company import ADMINISTRATOR, BilingualText, Company, FolderSpec, documents, load_company
 from demo.unfinished import is_empty, waiting

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from authz.admin import GuardedModelAdmin
-from authz.governing import governed
 from authz.principal import Principal
+from authz.rights.governing import governed
 from knowledge.governance import dry_run_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.access import transfer

@@ -9,7 +9,7 @@ class KnowledgeConfig(AppConfig):
     def ready(self) -> None:
         """Register our folders as the rows that carry rights, our titles for the audit log, and graphs of published versions."""
         from audit.titles import use_titles
-        from authz.tree import Tree, use_tree
+        from authz.rights.tree import Tree, use_tree
         from knowledge.graph.queueing import follow_on_commit
         from knowledge.ingestion.publish import published
         from knowledge.models import Folder, FolderLink, KnowledgeBase

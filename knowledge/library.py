@@ -13,9 +13,9 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
-from authz.checks import can, missing
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can, missing
 from knowledge.models import (
     Document,
     DocumentVersion,

@@ -10,13 +10,13 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from authz.checks import get_visible
-from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible
+from authz.rights.folders import folder_ids_with
 from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.text.passage_blocks import PassageBlock, from_json
 from knowledge.text.terms import document_terms
@@ -107,7 +107,7 @@ def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UU
     visible = folder_ids_with(principal, Right.VIEW, among="SELECT access_id FROM asked")
     with prepared_cursor(connection) as cursor:
         cursor.execute(
-            "WITH asked AS MATERIALIZED (SELECT c.id, d.access_id FROM knowledge_chunk c"  # noqa: S608  # `authz.folders` holds no input
+            "WITH asked AS MATERIALIZED (SELECT c.id, d.access_id FROM knowledge_chunk c"  # noqa: S608  # `authz.rights.folders` holds no input
             " JOIN knowledge_document d ON d.id = c.document_id WHERE c.id = ANY(%s))"
             f" SELECT a.id FROM asked a WHERE a.access_id IN ({visible.sql})",
             [ids, *visible.params],

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.one_line import tidy_line
+from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Value
 

@@ -8,11 +8,11 @@ from django.db import DataError, OperationalError, connection, transaction
 from django.db.models import Count, F, Func, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
-from authz.checks import get_visible
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput
-from knowledge.document_text import is_read
+from knowledge.documents.text import is_read
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import (
     Chunk,

@@ -1,8 +1,9 @@
 from django.urls import include, path
 
-from knowledge import base_settings_views, document_views, find_views, views
 from knowledge.graph import admin_views as graph_admin
 from knowledge.graph import views as graph_views
+from knowledge.pages import base_settings_views, document_views, find_views
+from knowledge.pages import library_views as views
 
 urlpatterns = [
     path("", include("knowledge.sources.urls")),

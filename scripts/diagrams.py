@@ -68,7 +68,7 @@ def apps() -> str:
 
 def states() -> str:
     """The transition table of a run as a mermaid state diagram."""
-    from agent.state import State
+    from agent.run_state.state import State
     from agent.workflow import NEXT
 
     lines = [f"    [*] --> {next(iter(State))}"]

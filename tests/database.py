@@ -25,7 +25,7 @@ BEGUN_WITH = {"django_migrations", "django_content_type", "auth_permission"}  # 
 # What a migrated database is made of: its migrations, what runs after them, and the programs that run both.
 SOURCES = (
     "*/migrations/*",
-    "audit/db_owner.py",
+    "audit/chain/db_owner.py",
     "copilot_site/embedded/*.py",
     "copilot_site/database.py",
     "requirements/base.txt",

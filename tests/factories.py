@@ -11,10 +11,10 @@ from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
 
-from authz.grants import give
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from knowledge.dictionary.cedict import prepare_dictionary
 from knowledge.embedding.convert import prepare_model
 from knowledge.ingestion.pipeline import ingest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from authz import folders
+from authz.rights import folders
 
 GRANTS = "WHERE g.group_id IN (SELECT group_id FROM mine) "
 DENIALS = "FROM {links} l\n    WHERE "

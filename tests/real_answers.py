@@ -26,7 +26,7 @@ from agent.conversations.sessions import create_session
 from agent.events import Complete, StopReason
 from agent.models import AgentProfile, Message
 from agent.passages.answer import NAME as EXTRACTIVE
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.providers import breaker
 from agent.providers.openai_compatible import ModelLimits
 from authz.principal import Principal

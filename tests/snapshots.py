@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from authz.models import PermissionSnapshot
-from authz.snapshot import ID_BYTES
+from authz.rights.snapshot import ID_BYTES
 
 
 def folder_ids_in(snapshot: PermissionSnapshot) -> set[UUID]:

@@ -14,7 +14,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models
 
-from authz.managers import GuardedManager, MissingPrincipal
+from authz.rights.managers import GuardedManager, MissingPrincipal
 from copilot_site.celery import app as celery_app
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,7 +61,7 @@ UNSCOPED = {
     "knowledge/ingestion/stages.py": WORKER,
     "knowledge/ingestion/indexing.py": WORKER,
     "knowledge/ingestion/recutting.py": WORKER,
-    "knowledge/base_settings_views.py": "counts and fields of a base for whoever manages it; its documents come through what they may read",
+    "knowledge/pages/base_settings_views.py": "counts and fields of a base for whoever manages it; documents as they may read them",
     "knowledge/tasks.py": WORKER,
     "knowledge/services/removal.py": "deletes a row that its callers found visible, and counts what is left of it",
     "knowledge/services/reminders.py": "whose documents are due, by the system; each is then counted as its owner may see it",
@@ -93,16 +93,16 @@ UNSCOPED = {
     "knowledge/management/commands/import_folder.py": "a command of the operator",
     "demo/business_data.py": "a command of the operator",
     "demo/unfinished.py": "a command of the operator",
-    "authz/checks.py": "asks whether a row exists, to spend the same time on one that does not; nothing of it leaves",
-    "authz/governing.py": "superusers govern all rows; it grants no reading of content",
+    "authz/rights/checks.py": "asks whether a row exists, to spend the same time on one that does not; nothing of it leaves",
+    "authz/rights/governing.py": "superusers govern all rows; it grants no reading of content",
     "knowledge/governance/effective_rights.py": "explains and compares rights for whoever governs the places",
     "knowledge/governance/cited_texts.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
     "business/models.py": MODELS,
-    "business/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",
-    "business/sources.py": "locks the row of a source whose manager saves its layer",
+    "business/sources/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",
+    "business/sources/services.py": "locks the row of a source whose manager saves its layer",
     "business/layer_drafts.py": "a worker drafts the layer of a source, and locks its row when tables are taken over",
     "business/table_edits.py": "locks the row of a source whose manager edits a table",
-    "business/source_checks.py": "the operator's doctor and commands",
+    "business/sources/checks.py": "the operator's doctor and commands",
     "business/linking/vectors.py": "a worker embeds the layers of all sources; a search is of the tables that its asker may ask",
     "business/spreadsheets/sources.py": "a worker describes what was published; whoever asks reads the rows under their own rights",
     "business/cleanup.py": "a worker tidies the databases of all sources; no row reaches anybody",

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from authz.tokens import TokenRefused, bearer_of
+from authz.tokens.api_tokens import TokenRefused, bearer_of
 
 
 def owner_of(secret: str) -> User | None:

@@ -6,8 +6,8 @@ from json import dumps
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from agent.connections.service_keys import save_web_search
 from agent.models import AgentProfile, WebHost, WebSearchProvider
-from agent.service_keys import save_web_search
 from agent.tools.base import default_names
 from tests.site_server import Reply, Site
 

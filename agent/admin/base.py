@@ -10,11 +10,11 @@ from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from agent.service_keys import require_address_of
+from agent.connections.service_keys import require_address_of
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.outgoing.addresses import AddressRefused
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
@@ -59,7 +59,7 @@ class KeyedForm(forms.ModelForm[Any]):
 
 
 class KeyedAdmin(SettingsAdmin):
-    """Admin for a service with a key. save_keyed: one of the functions of `agent.service_keys`."""
+    """Admin for a service with a key. save_keyed: one of the functions of `agent.connections.service_keys`."""
 
     save_keyed: ClassVar[Callable[..., bool]]
 

@@ -8,10 +8,10 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
+from agent.connections.service_keys import save_language_model
 from agent.models import DayOfUse, LanguageModel, UnitBudget
-from agent.service_keys import save_language_model
 from agent.usage import begin_budget
-from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
 
 
 class LanguageModelForm(KeyedForm):

@@ -8,12 +8,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.admin.language_models import LanguageModelForm
-from agent.local_models import local_address, needs_permission, require_allowable
+from agent.connections.local_models import local_address, needs_permission, require_allowable
 from agent.models import LanguageModel
 from agent.providers.presets import Preset
 from authz.principal import Principal
-from copilot_site.lib.forms import PickedInput
-from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.http.forms import PickedInput
+from copilot_site.lib.outgoing.addresses import AddressRefused
 
 ADVANCED = ("context_tokens", "price_input", "price_output", "is_enabled", "is_default")
 

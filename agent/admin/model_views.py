@@ -15,20 +15,20 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agent.admin.model_form import ModelForm
 from agent.admin.trials import entered
-from agent.local_models import permit_here
+from agent.connections.local_models import permit_here
+from agent.connections.service_keys import delete_language_model, save_language_model
 from agent.models import LanguageModel
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
 from agent.providers.configured import FROM_SETTINGS, model_of_settings, served_by
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.presets import OTHER, PRESETS, preset_of
 from agent.providers.trial import CHECKS, findings_of, keep_findings, next_check, try_check
-from agent.service_keys import delete_language_model, save_language_model
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.outgoing_http import refusal_in
+from copilot_site.lib.outgoing.http import refusal_in
 
 # failure → what to check
 SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (

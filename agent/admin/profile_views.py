@@ -16,11 +16,11 @@ from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import impersonated
 from agent.profile_choice import profile_from
 from authz.admin_pages import admin_page
-from authz.folders import group_ids_of
-from authz.governing import require_oversight
 from authz.principal import Principal
+from authz.rights.folders import group_ids_of
+from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
-from copilot_site.lib.forms import first_fault
+from copilot_site.lib.http.forms import first_fault
 from knowledge.governance.parameters import user_named
 
 

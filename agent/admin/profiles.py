@@ -16,8 +16,8 @@ from agent.budget import Budget
 from agent.models import AgentProfile
 from agent.profile_choice import MAX_OPENINGS, lines_of
 from agent.tools.base import current_name, default_names, in_order, outside_tools
-from authz.governing import governed
 from authz.principal import Principal
+from authz.rights.governing import governed
 from knowledge.models import KnowledgeBase
 
 OPENINGS = ("questions_en", "questions_zh")

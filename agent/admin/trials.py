@@ -7,12 +7,12 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
-from agent.service_keys import Keyed, take_key
+from agent.connections.service_keys import Keyed, take_key
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.forms import first_fault
+from copilot_site.lib.http.forms import first_fault
 
 
 def tried(  # noqa: PLR0917  # one call of each kind

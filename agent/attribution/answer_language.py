@@ -5,7 +5,7 @@ Ordinary words of whole sentences decide, since names and code belong to no lang
 
 import re
 
-from agent.run import Run
+from agent.run_state.run import Run
 from knowledge.text.language import language_of
 
 FEWEST_WORDS = 3  # lower-case English words from which a text counts as English; chosen by hand

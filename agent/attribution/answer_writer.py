@@ -25,15 +25,15 @@ from agent.attribution.slots import Part, Slots, WrittenSlot, checking
 from agent.attribution.standing import tell_unapproved
 from agent.attribution.verdict import SentenceCheck as Compared
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedSentence
 from agent.events import Answer, Event, Thinking
-from agent.evidence import result_told
+from agent.evidence.items import result_told
 from agent.notices import judge_failed
 from agent.prompting import dated, prompt
 from agent.providers.base import CUT, Delta, ModelBroken, ModelError
-from agent.run import Finding, Run
-from agent.state import State
-from agent.threads import worked
+from agent.run_state.cited_answer import CitedSentence
+from agent.run_state.run import Finding, Run
+from agent.run_state.state import State
+from agent.run_state.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of
 

@@ -9,7 +9,7 @@ from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
 from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
-from agent.injection_filter import injections_in, without_injections
+from agent.evidence.injection_filter import injections_in, without_injections
 from agent.text.overlap import share_said
 from agent.text.sentences import split
 from business.parsing.reader.units import normalised

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from agent.attribution.disagreement import with_disagreements
-from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import KnowledgeReference, QueryReference, References, WebReference
-from agent.evidence import (
+from agent.evidence.items import (
     cited_page,
     cited_query,
     cited_span,
@@ -16,7 +15,8 @@ from agent.evidence import (
     reference,
     verified_reference,
 )
-from agent.run import Finding
+from agent.run_state.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
+from agent.run_state.run import Finding
 from agent.text.overlap import nearest
 from knowledge.selectors import ShownPassage
 

@@ -15,9 +15,9 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.attribution.clauses import BINDS, Clause, clauses_of, unsaid, words_of
-from agent.cited_answer import CitedAnswer
-from agent.evidence import cited_span
-from agent.run import Run
+from agent.evidence.items import cited_span
+from agent.run_state.cited_answer import CitedAnswer
+from agent.run_state.run import Run
 from agent.text.overlap import share_said
 from agent.text.sentences import split
 from business.logical_query.query import TimeRange

@@ -18,10 +18,10 @@ from asgiref.sync import sync_to_async
 
 from agent.attribution.check import Evidence
 from agent.attribution.facts import quoted_conflict
-from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
+from agent.evidence.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel, Delta, Message, ModelUnreadable, Shape, WrappedModel
 from agent.revocation import require_visible
-from agent.run import Run
+from agent.run_state.run import Run
 from knowledge.text.normalise import normalise
 
 MIN_QUOTED = 2  # characters

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.cited_answer import CODE_GAP
+from agent.run_state.cited_answer import CODE_GAP
 from agent.text.sentences import Sentence, split
 
 _MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")

@@ -10,9 +10,9 @@ from typing import Any
 
 from agent.attribution.sentences import CitedStatement
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedSentence, code_indent, laid_out
 from agent.events import Answer, Event, Slot, SlotState
-from agent.measures import SLOTS
+from agent.run_state.cited_answer import CitedSentence, code_indent, laid_out
+from agent.run_state.measures import SLOTS
 
 
 @dataclass

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.utils.translation import override
 
 from agent import texts
-from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
-from agent.run import Finding, Run
+from agent.run_state.cited_answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.run_state.run import Finding, Run
 from knowledge.selectors import ShownPassage
 
 Passages = Mapping[UUID, ShownPassage]

@@ -15,16 +15,16 @@ from django.views.decorators.http import require_POST
 from agent.admin.base import SettingsAdmin
 from agent.chat_platforms.base import PlatformError, platforms
 from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot, tried
+from agent.connections.service_keys import KeyLost, require_address
 from agent.models import ChatBot, ChatMessage
-from agent.service_keys import KeyLost, require_address
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.forms import first_fault
-from copilot_site.lib.outgoing import AddressRefused
-from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.http.forms import first_fault
+from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.outgoing.addresses import AddressRefused
 
 LABELS = {"app_secret": "App Secret", "encrypt_key": "Encrypt Key", "verification_token": "Verification Token"}
 

@@ -17,17 +17,17 @@ from agent.chat_platforms.base import Calls, PlatformError, Reply, TooLarge, pla
 from agent.chat_platforms.messages import MAX_ATTEMPTS, claimed, close, note, renew
 from agent.chat_platforms.replies import reply_of
 from agent.chat_platforms.setting_up import account_of
+from agent.connections.service_keys import KeyLost
 from agent.conversations.sessions import create_session, sessions_of
 from agent.models import ChatMessage, Message, Session
-from agent.profiles import Options
+from agent.profiles.settings import Options
+from agent.run_state.threads import in_thread, outside
 from agent.runs.run import complete
 from agent.runs.start import answer_to, start
-from agent.service_keys import KeyLost
-from agent.threads import in_thread, outside
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.addresses import accounts_with, folded
 from authz.principal import Principal
+from authz.sign_in.addresses import accounts_with, folded
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.text.language import language_of

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from agent import texts
 from agent.chat_platforms.base import Link, Reply
 from agent.conversations.sessions import get_message, get_session
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.runs.follow import told_anew
 from agent.text_answer import TextAnswer
 from authz.principal import Principal

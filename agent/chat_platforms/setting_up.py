@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from agent.chat_platforms.base import Account, Bot, platforms
+from agent.connections.service_keys import opened, require_address, sealed
 from agent.models import ChatBot
-from agent.service_keys import opened, require_address, sealed
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal

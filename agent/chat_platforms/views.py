@@ -15,11 +15,11 @@ from agent.chat_platforms.answering import answer
 from agent.chat_platforms.base import Challenge, NotFromPlatform, platforms
 from agent.chat_platforms.messages import keep
 from agent.chat_platforms.setting_up import account_of
+from agent.connections.service_keys import KeyLost
 from agent.models import ChatBot
-from agent.service_keys import KeyLost
-from agent.threads import is_waited_for
-from copilot_site.lib.body_limit import hook_body
+from agent.run_state.threads import is_waited_for
 from copilot_site.lib.errors import NotFound
+from copilot_site.lib.http.body_limit import hook_body
 
 log = structlog.get_logger(__name__)
 

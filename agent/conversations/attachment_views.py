@@ -19,8 +19,8 @@ from agent.models import Session
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.forms import checked
-from knowledge.places import folders_to_fill
+from copilot_site.lib.http.forms import checked
+from knowledge.documents.places import folders_to_fill
 
 MAX_FOLDERS = 50  # offered at once; words find the others
 MAX_CHARACTERS = 200

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from agent.conversations.presentation.attachments import Attachment, ReadingProgress
 from agent.conversations.sessions import get_session
 from agent.models import Message, Role, Session
-from authz.checks import get_visible
 from authz.principal import Principal
+from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput
 from knowledge.library import rows_of
 from knowledge.models import Document

@@ -16,10 +16,10 @@ from agent.models import Message, Role
 from agent.passages.follow_ups import leans
 from agent.verified_answers.selectors import verified_questions
 from authz.principal import Principal
-from business.sources import OpenSource, open_sources
+from business.sources.services import OpenSource, open_sources
+from knowledge.documents.places import DocumentPlace, places_of
 from knowledge.library import knowledge_bases_of
 from knowledge.models import Chunk, Document, KnowledgeBase
-from knowledge.places import DocumentPlace, places_of
 from knowledge.selectors import discoverable_folders
 from knowledge.services.folders import may_make_bases
 from knowledge.text.headings import without_number

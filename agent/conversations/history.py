@@ -10,8 +10,8 @@ from agent.conversations.sessions import shown_messages
 from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
-from agent.state import MeantQuery, Turn
-from agent.verified_match import standing_on
+from agent.run_state.state import MeantQuery, Turn
+from agent.run_state.verified_match import standing_on
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 

@@ -12,12 +12,12 @@ from agent.conversations.branches import Tree
 from agent.conversations.made_files import kept_files, made_files
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
-from agent.kept_scope import kept
 from agent.models import Citation, MadeFile, Message, Role, Session
+from agent.profiles.kept_scope import kept
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.checks import get_visible
 from authz.principal import Principal
+from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder
 from knowledge.retrieval.search import Scope

@@ -23,8 +23,8 @@ from agent.conversations.transcripts.export import export
 from agent.privacy import privacy_settings
 from authz.pages import signed_in
 from authz.principal import Principal
-from copilot_site.lib.files import Attachment
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
+from copilot_site.lib.storage.files import Attachment
 
 
 @require_safe

@@ -15,15 +15,15 @@ from agent.attribution.standing import is_unapproved
 from agent.budget import Limit
 from agent.events import FunctionCall, LLMToolCall, ToolResult
 from agent.notices import data_not_asked, limit_reached
-from agent.outside import AskedApproval
 from agent.providers.reply import CompleteCall
-from agent.run import Run
-from agent.state import Turn
+from agent.run_state.outside import AskedApproval
+from agent.run_state.run import Run
+from agent.run_state.state import Turn
 from agent.tools.approvals import NeedsApproval, ask_to_allow
 from agent.tools.base import Objection, Tool, ToolContext
 from agent.tools.calling import Called, call_tool
 from agent.tools.keeping import keep
-from copilot_site.lib.json_input import loads_answer
+from copilot_site.lib.text.json_input import loads_answer
 
 AT_ONCE = 2  # concurrent calls per run: each may hold a connection
 AGAIN = {"InsideFirst", Objection.__name__}  # problems after which the very same call may be made again

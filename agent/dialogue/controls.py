@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agent.providers.reply import CompleteCall
 from agent.tools.base import plain_schema
-from copilot_site.lib.json_input import loads_repaired
+from copilot_site.lib.text.json_input import loads_repaired
 
 MAX_READINGS = 3
 Text = Annotated[str, Field(min_length=1, max_length=500)]

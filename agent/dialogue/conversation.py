@@ -15,12 +15,12 @@ from agent.dialogue.controls import CONTROLS, Control, read
 from agent.dialogue.controls import specification as control_specification
 from agent.dialogue.opening import fitting, opening
 from agent.events import Event, ToolCall
-from agent.fencing import bounded
-from agent.outside import AllowedCall
+from agent.evidence.fencing import bounded
 from agent.prompting import count_messages, count_tokens, prompt
 from agent.providers.reply import CompleteCall, Reply
-from agent.run import Run
-from agent.state import Turn
+from agent.run_state.outside import AllowedCall
+from agent.run_state.run import Run
+from agent.run_state.state import Turn
 from agent.tools.base import Tool, allowed_names, find, in_order, specification, why_closed
 
 CONTEXT_SHARE = 0.8  # of the model's context for sent messages; the rest is for its answer

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
-from agent.evidence import verified_mark
-from agent.fencing import escaped, fenced
+from agent.evidence.fencing import escaped, fenced
+from agent.evidence.items import verified_mark
 from agent.prompting import count_tokens, dated, prompt
-from agent.run import Finding, Run
-from agent.state import Turn
+from agent.run_state.run import Finding, Run
+from agent.run_state.state import Turn
 from agent.tools.base import Tool
 from agent.tools.linked_tables import tables_for
 

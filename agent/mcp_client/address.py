@@ -12,13 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from agent import service_keys
+from agent.connections import service_keys
 from agent.mcp_client.oauth import OAuthClient
 from agent.mcp_client.signed_in import SignedIn
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+from copilot_site.lib.outgoing.addresses import parsed_url, require_plausible, services_at
 
 KIND = "mcp service"  # that a secret is stored for
 

@@ -18,8 +18,8 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.plain_text import visible
 from copilot_site.lib.site import site_address
+from copilot_site.lib.text.plain_text import visible
 
 
 class McpServiceForm(forms.ModelForm[McpService]):

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from agent.mcp_client.address import Address, ServiceUnusable
 from agent.mcp_client.oauth import sentence_for
 from agent.models.mcp_services import Transport
-from copilot_site.lib.outgoing import services
-from copilot_site.lib.outgoing_http import async_transport, refusal_in
+from copilot_site.lib.outgoing.addresses import services
+from copilot_site.lib.outgoing.http import async_transport, refusal_in
 
 if TYPE_CHECKING:
     import httpx2

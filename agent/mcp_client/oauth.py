@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from agent import service_keys
+from agent.connections import service_keys
 
 if TYPE_CHECKING:
     import httpx2

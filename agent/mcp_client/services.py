@@ -16,9 +16,9 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.json_input import cleaned
-from copilot_site.lib.one_line import one_line
-from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+from copilot_site.lib.outgoing.addresses import parsed_url, require_plausible, services_at
+from copilot_site.lib.text.json_input import cleaned
+from copilot_site.lib.text.one_line import one_line
 
 if TYPE_CHECKING:
     from mcp import Client

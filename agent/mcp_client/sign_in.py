@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string, salted_hmac
 from django.utils.translation import gettext as _
 
-from agent import service_keys
+from agent.connections import service_keys
 from agent.mcp_client import signed_in
 from agent.mcp_client.address import Address, secret_of, secret_place
 from agent.mcp_client.connection import http_client, in_one_sentence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from asgiref.sync import sync_to_async
 from django.core.cache import cache
 
-from agent import service_keys
+from agent.connections import service_keys
 from agent.models import McpService
 
 if TYPE_CHECKING:

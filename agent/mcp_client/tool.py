@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from asgiref.sync import sync_to_async
 from pydantic import ConfigDict
 
-from agent.evidence import text_hash
-from agent.fencing import bounded, escaped, fenced
+from agent.evidence.fencing import bounded, escaped, fenced
+from agent.evidence.items import text_hash
 from agent.mcp_client.address import address_of
 from agent.mcp_client.connection import ANSWER_S, asked
 from agent.models import McpService
-from agent.outside import SERVICE_SOURCE
-from agent.run import Finding
-from agent.state import EvidenceItem, EvidenceSource, State
+from agent.run_state.outside import SERVICE_SOURCE
+from agent.run_state.run import Finding
+from agent.run_state.state import EvidenceItem, EvidenceSource, State
 from agent.tools.approvals import NeedsApproval, spend
 from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, tools
 from authz.principal import Principal

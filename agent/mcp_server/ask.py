@@ -6,11 +6,11 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import create_session, get_session
 from agent.mcp_server.caller import Caller, Reply
 from agent.models import Session
-from agent.profiles import Options
+from agent.profiles.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
+from agent.profiles.settings import Options
 from agent.runs.start import QUESTION_LENGTH, start
 from agent.text_answer import TextAnswer, pieces
 from agent.tools.base import ToolArgs

@@ -9,7 +9,7 @@ from typing import Any, Final
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
-from agent.fencing import as_written
+from agent.evidence.fencing import as_written
 from agent.mcp_server.ask import AskArgs, ask
 from agent.mcp_server.caller import Caller, Reply
 from agent.mcp_server.listing import ListDocumentsArgs, list_documents
@@ -29,7 +29,7 @@ from audit.record import record
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.retrieval.search import Scope
 
 

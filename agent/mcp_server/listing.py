@@ -6,13 +6,13 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.fencing import as_written, bounded, fenced_facts
+from agent.evidence.fencing import as_written, bounded, fenced_facts
 from agent.mcp_server.caller import Caller, Reply
 from agent.tools.base import ToolArgs
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible
-from copilot_site.lib.one_line import one_line
+from authz.rights.checks import get_visible
+from copilot_site.lib.text.one_line import one_line
 from knowledge.models import Document, KnowledgeBase
 
 MAX = 100

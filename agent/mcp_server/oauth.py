@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from authz.access_tokens import bearer_of_access_token, issuers
 from authz.oidc import sign_ins
 from authz.rest.authentication import TokenAuthentication, TokenScheme
-from authz.tokens import Bearer, TokenRefused
+from authz.tokens.api_tokens import Bearer, TokenRefused
 from copilot_site.lib.site import site_address
 
 

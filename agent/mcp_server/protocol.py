@@ -17,7 +17,7 @@ from asgiref.sync import sync_to_async
 
 from agent.mcp_server.caller import Caller
 from agent.mcp_server.catalog import call, offered
-from agent.threads import own_thread
+from agent.run_state.threads import own_thread
 from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:

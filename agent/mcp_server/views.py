@@ -22,8 +22,8 @@ from agent.mcp_server.protocol import asks, exchange
 from agent.rest.sse import WhateverIsAccepted
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.deferred_response import Later
-from copilot_site.lib.openapi import operation
+from copilot_site.lib.http.deferred_response import Later
+from copilot_site.lib.http.openapi import operation
 
 # headers that the protocol reads; the token is read only here
 HEADERS = ("Accept", "Content-Type", "Host")

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models.profiles import AgentProfile
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 
 class Session(models.Model):
@@ -16,7 +16,7 @@ class Session(models.Model):
 
     label: chosen by the person. is_archived: hidden from the rail. within: the folder of the restricted token it was
     begun with; None for no restriction. profile: the last assistant, offered again by the page; scope: the last scope
-    (`agent.kept_scope`).
+    (`agent.profiles.kept_scope`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

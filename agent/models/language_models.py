@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 
 class LanguageModel(models.Model):
@@ -22,7 +22,7 @@ class LanguageModel(models.Model):
     )
     model = models.CharField(_("model"), max_length=200, help_text=_("The name the service uses."))
     encrypted_key = models.TextField(blank=True, editable=False)
-    # host:port on this machine that a superuser allowed for this model; used while `base_url` leads there (agent/local_models.py)
+    # host:port on this machine that a superuser allowed for this model, while `base_url` leads there: agent/connections/local_models.py
     local_address = models.CharField(max_length=80, blank=True, default="", editable=False)
     context_tokens = models.PositiveIntegerField(
         _("context"), default=32_000, validators=[MinValueValidator(2_000)], help_text=_("How many tokens fit.")

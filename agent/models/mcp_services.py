@@ -10,8 +10,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.line_fields import LineField
-from copilot_site.lib.plain_text import visible
+from copilot_site.lib.text.line_fields import LineField
+from copilot_site.lib.text.plain_text import visible
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
 LIVES = timedelta(hours=24)  # lifetime of a request for approval

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agent.models.language_models import LanguageModel
-from agent.profiles import Icon, Tone
-from copilot_site.lib.line_fields import LineField
+from agent.profiles.settings import Icon, Tone
+from copilot_site.lib.text.line_fields import LineField
 
 _checks: list[Callable[[list[str]], None]] = []
 

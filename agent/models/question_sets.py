@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models.profiles import AgentProfile
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 CLAIMED_FOR = timedelta(minutes=10)  # longest claim on a question; longer than any run's time budget
 

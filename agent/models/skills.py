@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 NAME_LENGTH, DESCRIPTION_LENGTH = 64, 1024  # of the published format
 

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from agent.models.conversations import Message
-from authz.folders import folder_ids_with
-from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
-from business.source_grants import asked_whole, kept_sources
-from copilot_site.lib.line_fields import LineField
+from authz.rights.folders import folder_ids_with
+from authz.rights.managers import GuardedManager
+from business.sources.grants import asked_whole, kept_sources
+from copilot_site.lib.text.line_fields import LineField
 from knowledge.models import Document
 
 

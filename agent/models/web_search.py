@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.line_fields import LineField
-from copilot_site.lib.outgoing import entries_of
+from copilot_site.lib.outgoing.addresses import entries_of
+from copilot_site.lib.text.line_fields import LineField
 
 MAX_RESULTS = 10
 

@@ -20,7 +20,7 @@ from agent.conversations.sessions import create_session, sessions_of
 from agent.models import Message, Role, Session
 from agent.openai_api.answers import OpenAIAnswer
 from agent.profile_choice import usable_profiles
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.rest.synchronous_answer import asked
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound

@@ -26,11 +26,11 @@ from agent.text_answer import pieces
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.deferred_response import Later
-from copilot_site.lib.error_pages import openai_error
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.waiting import require_waiting
+from copilot_site.lib.http.deferred_response import Later
+from copilot_site.lib.http.error_pages import openai_error
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.load.waiting import require_waiting
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.engine import engine
 

@@ -12,14 +12,14 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 
-from agent.cited_answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profile_choice import profile_of
-from agent.profiles import Options, Profile
+from agent.profiles.settings import Options, Profile
 from agent.revocation import guarded
-from agent.run import Run
+from agent.run_state.cited_answer import CitedAnswer
+from agent.run_state.run import Run
+from agent.run_state.state import EvidenceItem
 from agent.runs.start import check_question, give_model
-from agent.state import EvidenceItem
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 from agent.oversight.gaps import USUAL_DAYS, not_shown_first, nothing_found, record_look
 from agent.oversight.rating_views import PERIODS
 from authz.admin_pages import admin_page, show
-from authz.governing import require_oversight
 from authz.principal import Principal
+from authz.rights.governing import require_oversight
 
 PAGE_SIZE = 50
 

@@ -12,7 +12,7 @@ from audit.actions import Action
 from audit.deferred import DeferredEntries
 from audit.record import record
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
+from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.search import Found, Scope, search
 
 

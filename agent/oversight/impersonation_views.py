@@ -17,12 +17,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from authz.admin_pages import admin_page, show
-from authz.checks import get_visible
-from authz.governing import require_oversight
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible
+from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 from knowledge import library
 from knowledge.governance.parameters import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase

@@ -17,8 +17,8 @@ from agent.oversight.replay import answers
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
-from authz.governing import require_oversight
 from authz.principal import Principal
+from authz.rights.governing import require_oversight
 
 PAGE_SIZE = 50
 PERIODS = (7, 30, 90)  # days to choose from

@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
 from agent.oversight.dry_run import DryRun, dry_run
+from agent.run_state.state import EvidenceItem
 from agent.runs.report import NAMES, RunReport, run_report
-from agent.state import EvidenceItem
 from audit.deferred import DeferredEntries
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
-from authz.snapshot import is_intact
+from authz.rights.snapshot import is_intact
 from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.cited_texts import Today, texts_today

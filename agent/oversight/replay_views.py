@@ -18,9 +18,9 @@ from agent.privacy import note_view
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
-from authz.governing import require_oversight
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
+from authz.rights.governing import require_oversight
+from authz.rights.snapshot import take_snapshot
 
 PAGE_SIZE = 50
 

@@ -16,14 +16,14 @@ from django.utils.translation import gettext as _
 from agent.models import Message
 from agent.palette.places import in_all
 from audit.actions import Action, How
-from audit.malformed_rows import in_part
+from audit.chain.malformed_rows import in_part
 from audit.models import Entry, Shown
 from audit.shown import ShownFilter
 from audit.titles import titles_of
-from authz.governing import reviewed
-from authz.people import known_as
+from authz.people.groups import known_as
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.governing import reviewed
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
 

@@ -19,10 +19,10 @@ from audit.models import Shown
 from audit.record import record
 from audit.shown import totals
 from authz.admin_pages import admin_page, show
-from authz.governing import may_oversee
 from authz.principal import Principal
+from authz.rights.governing import may_oversee
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.spreadsheets import CsvDownload
+from copilot_site.lib.text.spreadsheets import CsvDownload
 
 PAGE_SIZE = 50
 COLUMNS = (

@@ -18,8 +18,8 @@ from agent.models import Message, Role, Session
 from agent.palette.places import Place, found_folders, in_all, named_bases
 from authz.principal import Principal
 from business.models import DataSource
+from knowledge.documents.places import DocumentPlace, places_of
 from knowledge.models import Document
-from knowledge.places import DocumentPlace, places_of
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.folders import may_make_bases
 

@@ -9,13 +9,13 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import get_language
 
-from agent.kept_scope import kept_condition
+from agent.profiles.kept_scope import kept_condition
 from authz.principal import Principal
-from business.data_scope import TableName
-from business.table_choice import AskableTable, tables_called, tables_named
-from knowledge.field_values import field_values
+from business.sources.data_scope import TableName
+from business.sources.table_choice import AskableTable, tables_called, tables_named
+from knowledge.documents.field_values import field_values
+from knowledge.documents.places import folders_above, places_of
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.places import folders_above, places_of
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope

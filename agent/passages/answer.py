@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
-from agent.evidence import cited_query, cited_span, result_told
+from agent.evidence.items import cited_query, cited_span, result_told
 from agent.passages.best import Best
-from agent.run import Finding
+from agent.run_state.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
+from agent.run_state.run import Finding
 
 NAME: Final = "extractive"  # the provider of quoted answers
 KIND: Final = "passages"

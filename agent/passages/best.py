@@ -10,7 +10,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from agent.injection_filter import injections_in
+from agent.evidence.injection_filter import injections_in
 from agent.passages.exact_names import begins_with_name, codes_first, names_exactly
 from agent.text.sentences import Sentence, split
 from agent.text.words import matter_terms, term_ids

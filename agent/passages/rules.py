@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.state import Route
+from agent.run_state.state import Route
 from agent.text.words import pattern_in
 from knowledge.text.chinese_script import simplified
 

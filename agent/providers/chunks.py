@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.providers.base import CUT, CallPiece, Delta, Usage
-from copilot_site.lib.json_input import cleaned
+from copilot_site.lib.text.json_input import cleaned
 
 
 def delta_of(chunk: object) -> Delta:

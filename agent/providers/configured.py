@@ -7,11 +7,11 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from agent.local_models import policy_of
+from agent.connections.local_models import policy_of
+from agent.connections.service_keys import KeyLost, opened
 from agent.models import LanguageModel
 from agent.providers.base import ChatModel, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
-from agent.service_keys import KeyLost, opened
 from copilot_site.lib.errors import InvalidInput
 
 FROM_SETTINGS = "default"  # the name of the model that the environment configures

@@ -25,9 +25,9 @@ from agent.providers.base import (
 )
 from agent.providers.breaker import Breaker, breaker_of
 from agent.providers.chunks import Thoughts, delta_of
-from copilot_site.lib.outgoing import Policy
-from copilot_site.lib.outgoing_http import async_transport, refusal_in
-from copilot_site.lib.request_ids import HEADER, current_id
+from copilot_site.lib.http.request_ids import HEADER, current_id
+from copilot_site.lib.outgoing.addresses import Policy
+from copilot_site.lib.outgoing.http import async_transport, refusal_in
 
 if TYPE_CHECKING:
     import openai  # imported on first use: it costs a second and 13 MB

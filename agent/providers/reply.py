@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.providers.base import CallPiece, Delta, Usage
-from copilot_site.lib.json_input import loads_answer
+from copilot_site.lib.text.json_input import loads_answer
 
 
 @dataclass

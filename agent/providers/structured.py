@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.reply import Reply
-from copilot_site.lib.json_input import loads_answer
+from copilot_site.lib.text.json_input import loads_answer
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -8,18 +8,18 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agent.cited_answer import CitedQuery
 from agent.conversations.branches import Tree
 from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
-from agent.evidence import text_hash
+from agent.evidence.items import text_hash
 from agent.models import Message, Role, Session
+from agent.run_state.cited_answer import CitedQuery
 from agent.runs.persistence import query_citation
 from agent.verified_answers.services import verify_statement
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
+from authz.rights.snapshot import take_snapshot
 from business.logical_query.errors import Inexpressible
 from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning
@@ -27,8 +27,8 @@ from business.pipeline import free_meaning
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
-from business.run_query import QueryResult, run_query
-from business.sources import OpenSource, open_source
+from business.sources.services import OpenSource, open_source
+from business.statements.run_query import QueryResult, run_query
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 

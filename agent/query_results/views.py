@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agent.query_results.results import Place, correct, exported, result_at, run_again
 from authz.pages import signed_in
 from authz.principal import Principal
-from business.source_grants import require_manage
-from business.sources import open_source
+from business.sources.grants import require_manage
+from business.sources.services import open_source
 from copilot_site.lib.errors import CopilotError, NotFound
-from copilot_site.lib.spreadsheets import CsvDownload
+from copilot_site.lib.text.spreadsheets import CsvDownload
 
 SQL_LENGTH = 8_000
 

@@ -13,10 +13,10 @@ from agent.models.question_sets import CLAIMED_FOR, CaseFault
 from agent.oversight.dry_run import DryRun, dry_run
 from agent.oversight.impersonation import impersonated
 from agent.profile_choice import profile_from
-from agent.profiles import Profile
+from agent.profiles.settings import Profile
 from agent.question_sets.judging import fault_in, leaks_in, names_of
-from authz.governing import may_oversee
 from authz.principal import Principal
+from authz.rights.governing import may_oversee
 from copilot_site.lib.errors import CopilotError
 
 log = structlog.get_logger(__name__)

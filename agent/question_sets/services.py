@@ -17,8 +17,8 @@ from agent.question_sets.upload import MAX_CASES, Line
 from agent.runs.start import check_question
 from audit.actions import Action
 from audit.record import record
-from authz.governing import require_oversight
 from authz.principal import Principal
+from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.governance.parameters import user_named
 

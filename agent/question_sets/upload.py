@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from agent.runs.start import QUESTION_LENGTH
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.json_input import loads
+from copilot_site.lib.text.json_input import loads
 
 MAX_CASES = 2_000
 MAX_WORDS = 50  # of one list

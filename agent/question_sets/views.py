@@ -25,10 +25,10 @@ from agent.runs.start import QUESTION_LENGTH
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
-from authz.governing import require_oversight
 from authz.principal import Principal
+from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.forms import first_fault
+from copilot_site.lib.http.forms import first_fault
 from knowledge.governance.parameters import holder_names
 
 PAGE_SIZE = 50

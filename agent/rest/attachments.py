@@ -13,9 +13,9 @@ from agent.conversations.sessions import get_session, made_file
 from agent.rest.serializers import AttachmentSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.files import Attachment
-from copilot_site.lib.openapi import BINARY, operation
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
+from copilot_site.lib.storage.files import Attachment
 from knowledge.rest.documents import UPLOAD_STATUS, shown_document, shown_versions
 from knowledge.rest.serializers import UploadSerializer
 

@@ -20,14 +20,14 @@ from agent.oversight.dry_run import DryRun, dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from agent.rest.serializers import ResultSerializer
 from agent.rest.sessions import INTERFACE_LANGUAGES
-from authz.governing import may_oversee
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
+from authz.rights.governing import may_oversee
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.pagination import MAX_ROWS
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.pagination import MAX_ROWS
+from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.governance.parameters import user_named
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer

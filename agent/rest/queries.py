@@ -11,9 +11,9 @@ from agent.query_results.results import Place, correct, exported, run_again
 from agent.rest.serializers import MessageSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import BINARY, operation
-from copilot_site.lib.spreadsheets import CsvDownload
-from copilot_site.lib.strict_serializers import Input
+from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.strict_serializers import Input
+from copilot_site.lib.text.spreadsheets import CsvDownload
 
 
 class SameQuery(Input):

@@ -21,7 +21,7 @@ from audit.record import record
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.openapi import operation
+from copilot_site.lib.http.openapi import operation
 from knowledge.models import ParseStatus
 from knowledge.retrieval.search import Scope
 

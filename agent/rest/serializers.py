@@ -14,7 +14,7 @@ from agent.conversations.presentation.message import (
 )
 from agent.events import StopReason
 from agent.models import MadeFile, Rating, Role, Session
-from agent.outside import AskedOutside
+from agent.run_state.outside import AskedOutside
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer

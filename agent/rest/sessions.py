@@ -12,7 +12,6 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.asked_in import MAX_TABLES
 from agent.conversations.feedback import COMMENT_LENGTH, rate_answer
 from agent.conversations.sessions import (
     create_session,
@@ -23,15 +22,16 @@ from agent.conversations.sessions import (
     sessions_of,
 )
 from agent.models import Rating, Session
-from agent.profiles import Options
+from agent.profiles.asked_in import MAX_TABLES
+from agent.profiles.settings import Options
 from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.rest.synchronous_answer import answered, asked
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
-from business.data_scope import TableName
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.pagination import CappedCursor
-from copilot_site.lib.strict_serializers import CursorFilters, Filters, Input
+from business.sources.data_scope import TableName
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.pagination import CappedCursor
+from copilot_site.lib.http.strict_serializers import CursorFilters, Filters, Input
 from knowledge.rest.search import Within, ids, scope_of
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")

@@ -10,7 +10,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from agent.events import Error
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch

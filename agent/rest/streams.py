@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import Message
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.rest.event_schema import StreamedEvent
 from agent.rest.sessions import Question, table_names
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
@@ -21,8 +21,8 @@ from agent.runs.follow import require_answer
 from agent.runs.leases import ask_to_stop
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Input
 from knowledge.rest.search import scope_of
 
 

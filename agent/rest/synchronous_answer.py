@@ -16,15 +16,15 @@ from rest_framework.response import Response
 
 from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
-from agent.profiles import Options
-from agent.run import Run
+from agent.profiles.settings import Options
+from agent.run_state.run import Run
+from agent.run_state.threads import in_thread
 from agent.runs.run import complete
 from agent.runs.start import start
-from agent.threads import in_thread
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
-from copilot_site.lib.deferred_response import Later
-from copilot_site.lib.problem_details import problem, problem_handler
+from copilot_site.lib.http.deferred_response import Later
+from copilot_site.lib.http.problem_details import problem, problem_handler
 from knowledge.retrieval.search import Scope
 
 log = structlog.get_logger(__name__)

@@ -8,14 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.profile_choice import profile_of
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.providers.configured import model_names
 from agent.tool_names import ALIASES
 from agent.tools.base import default_names, in_order, outside_tools, why_closed
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
+from copilot_site.lib.http.openapi import operation
 
 
 class AvailableTool(serializers.Serializer[dict[str, Any]]):

@@ -24,8 +24,8 @@ from agent.verified_answers.wordings import MAX_WORDINGS, QUESTION_CHARACTERS
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.rest.search import ids
 
 READS, KEEPS = (TokenScope.SEARCH, TokenScope.INGEST), (TokenScope.INGEST,)

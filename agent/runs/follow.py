@@ -14,7 +14,6 @@ from uuid import UUID
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from agent.cited_answer import CitedSentence, laid_out
 from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence
 from agent.conversations.sessions import get_message, get_session, read_message
 from agent.events import (
@@ -32,12 +31,13 @@ from agent.events import (
 )
 from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
+from agent.run_state.cited_answer import CitedSentence, laid_out
+from agent.run_state.threads import reading
 from agent.runs.log import Entry, RunLog, connected, growing_here
-from agent.threads import reading
 from authz.principal import Principal
 from business.results.visibility import Queried
-from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import NotFound, TooMany
+from copilot_site.lib.load.concurrency_limit import AtMost, HoldsTooMuch
 
 READERS: Final = AtMost(100)  # per person: each checks rights and waits for Valkey
 FREE_S = 5  # retry delay for a person with too many readers

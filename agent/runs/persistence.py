@@ -10,11 +10,11 @@ from django.db import transaction
 from django.utils.translation import override
 
 from agent import texts
-from agent.cited_answer import CitedQuery, CitedSentence
 from agent.events import StopReason
-from agent.measures import measure
 from agent.models import Citation, Message, QueryCitation, Session, VerifiedCitation, WebCitation
-from agent.run import Run
+from agent.run_state.cited_answer import CitedQuery, CitedSentence
+from agent.run_state.measures import measure
+from agent.run_state.run import Run
 from agent.runs.telemetry import export
 from agent.usage import count_use
 from audit.actions import Action, Outcome

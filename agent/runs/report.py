@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.conversations.presentation.visibility import queried_by
 from agent.models import Message
-from agent.state import State
+from agent.run_state.state import State
 from authz.principal import Principal
 from business.results.visibility import Queried, visible_queries
 from knowledge.selectors import ShownPassage, passages

@@ -19,15 +19,15 @@ from django.utils.translation import ngettext, override
 from redis.exceptions import RedisError
 
 from agent.events import AgentQuery, Answer, Complete, Error, Event, Queued, SessionTitle, Stop, StopReason
-from agent.measures import FIRST_SENTENCE_S
 from agent.models import Message
 from agent.revocation import Grounds, grounds_of, guarded
-from agent.run import Run
+from agent.run_state.measures import FIRST_SENTENCE_S
+from agent.run_state.run import Run
+from agent.run_state.threads import front_served, in_thread, own_thread
 from agent.runs.leases import held
 from agent.runs.log import Batches, Entry, Growth, LogLost, RunLog, connected, growing_here
 from agent.runs.persistence import fail, finish, stopped
 from agent.states import STATES
-from agent.threads import front_served, in_thread, own_thread
 from agent.workflow import walk
 from copilot_site.lib.errors import CopilotError
 

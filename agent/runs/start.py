@@ -23,31 +23,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
-from agent.asked_in import require_tables
-from agent.attached import Attached
 from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session, title_from
 from agent.events import Event
-from agent.kept_scope import kept, scope_of, tables_of
 from agent.models import AgentProfile, Message, Role, Session, ToolApproval
-from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
-from agent.profiles import Options
+from agent.profiles.asked_in import require_tables
+from agent.profiles.attached import Attached
+from agent.profiles.kept_scope import kept, scope_of, tables_of
+from agent.profiles.settings import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
-from agent.run import Run
+from agent.run_state.outside import AllowedCall
+from agent.run_state.run import Run
+from agent.run_state.threads import in_thread, is_waited_for
 from agent.runs.leases import held
 from agent.runs.run import events_of, launch
-from agent.threads import in_thread, is_waited_for
 from agent.usage import UsedUp, left_of
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from business.table_choice import NO_DOCUMENTS
+from business.sources.table_choice import NO_DOCUMENTS
 from copilot_site.lib.errors import InvalidInput, TooMany, Unavailable
-from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.load.fair_queue import FairQueue, QueueFull, Ticket
 from knowledge.retrieval.search import Scope
 from knowledge.text.normalise import normalise
 

@@ -6,8 +6,8 @@ neither of questions nor of documents or answers, and no name of a person.
 
 from collections.abc import Iterator
 
-from agent.run import Run
-from agent.state import TraceStep
+from agent.run_state.run import Run
+from agent.run_state.state import TraceStep
 from copilot_site.lib.traces import Part, Value, is_reported, send
 
 

@@ -9,9 +9,9 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.conversations.made_files import keep
-from agent.fencing import bounded, escaped
+from agent.evidence.fencing import bounded, escaped
 from agent.models import SkillVersion
-from agent.run import Finding, Run
+from agent.run_state.run import Finding, Run
 from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.packages import GIVEN, files_in

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 
-from agent.document_facts import queried_documents
-from agent.evidence import text_hash
-from agent.run import Finding
-from agent.state import EvidenceItem, EvidenceSource, Turn
+from agent.evidence.document_facts import queried_documents
+from agent.evidence.items import text_hash
+from agent.run_state.run import Finding
+from agent.run_state.state import EvidenceItem, EvidenceSource, Turn
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, TableReach
 from business.results.visibility import Queried, visible_queries

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.json_input import cleaned
-from copilot_site.lib.regular_files import read_regular
-from copilot_site.lib.zip_files import ZipBounds, fault_of
+from copilot_site.lib.storage.regular_files import read_regular
+from copilot_site.lib.storage.zip_files import ZipBounds, fault_of
+from copilot_site.lib.text.json_input import cleaned
 
 MANIFEST = "SKILL.md"
 GIVEN = "given"  # the folder beside it in which a script finds what it was given: no skill brings its own

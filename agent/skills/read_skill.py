@@ -5,7 +5,7 @@ from pydantic import Field
 
 from agent.attribution.answer_language import asked_in
 from agent.prompting import prompt
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.packages import MANIFEST, files_in
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words

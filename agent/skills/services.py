@@ -18,7 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.plain_text import visible
+from copilot_site.lib.text.plain_text import visible
 
 
 def may_add(user: User) -> bool:

@@ -25,7 +25,7 @@ from agent.skills.shipped_skills import shipped_names, shipped_package
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 
 
 class SkillForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.state import State
+from agent.run_state.state import State
 from agent.states.act import act
 from agent.states.calculate import calculate
 from agent.states.clarify import clarify

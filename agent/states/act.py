@@ -17,9 +17,9 @@ from agent.passages.rules import GREETING
 from agent.providers.base import Delta, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
 from agent.revocation import EvidenceGone, changed, keep_visible
-from agent.run import Goto, Run
-from agent.state import Route, State, Validation
-from agent.threads import worked
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import Route, State, Validation
+from agent.run_state.threads import worked
 from agent.workflow import Together, add_trace
 
 

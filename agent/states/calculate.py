@@ -2,10 +2,10 @@ import json
 import time
 from collections.abc import AsyncIterator
 
-from agent.cited_answer import CitedAnswer, CitedSentence, Draft, Output
 from agent.events import Answer, Event
-from agent.run import Goto, Run
-from agent.state import State
+from agent.run_state.cited_answer import CitedAnswer, CitedSentence, Draft, Output
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
 from agent.tools.keeping import keep

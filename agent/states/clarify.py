@@ -4,11 +4,11 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
-from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
 from agent.passages.rules import GREETING, UNCLEAR
-from agent.run import Goto, Run
-from agent.state import State
+from agent.run_state.cited_answer import Output
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State
 from knowledge.tool_selectors import documents_within
 
 MAX = 3

@@ -7,11 +7,11 @@ from asgiref.sync import sync_to_async
 from agent.conversations.attachments import readable
 from agent.conversations.history import history_of
 from agent.events import Event
-from agent.run import Goto, Run
-from agent.state import Authz, State
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import Authz, State
 from agent.tools.base import allowed_names, within
-from authz.snapshot import take_snapshot
-from business.sources import is_any_open
+from authz.rights.snapshot import take_snapshot
+from business.sources.services import is_any_open
 
 QUERY: Final = "database_query"
 OF_DOCUMENTS: Final = frozenset(

@@ -1,8 +1,8 @@
 from collections.abc import AsyncIterator
 
 from agent.events import AgentQuery, Event
-from agent.run import Goto, Run
-from agent.state import Input, State, Turn
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import Input, State, Turn
 from knowledge.text.normalise import normalise
 
 

@@ -10,8 +10,8 @@ from agent.events import Event
 from agent.notices import data_not_asked
 from agent.passages.best import best_passages
 from agent.revocation import keep_visible
-from agent.run import Goto, Run
-from agent.state import State
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
 from agent.tools.keeping import keep

@@ -6,14 +6,14 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
-from agent.cited_answer import Output
 from agent.data_coverage import tell_unread
 from agent.events import Answer, Event, StopReason
 from agent.revocation import changed
-from agent.run import Goto, Run
-from agent.state import Route, State, Validation
-from authz.holders import people_with
+from agent.run_state.cited_answer import Output
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import Route, State, Validation
 from authz.permissions import Right
+from authz.rights.holders import people_with
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.plan import documents_in, is_nothing_in
 from knowledge.selectors import discoverable_for

@@ -6,12 +6,12 @@ from django.utils.translation import override
 from agent import texts
 from agent.conversations.history import understood
 from agent.events import Event
-from agent.evidence import found_hit
+from agent.evidence.items import found_hit
 from agent.passages.best import speaking
 from agent.passages.spelling import respelt
-from agent.run import Goto, Run
-from agent.state import RagSummary, State
-from agent.threads import worked
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import RagSummary, State
+from agent.run_state.threads import worked
 from agent.tools.base import within
 from agent.tools.keeping import filters_of
 from agent.tools.knowledge_search import TOP_K, WIDE_K, search_all

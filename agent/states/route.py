@@ -9,14 +9,14 @@ from django.utils.translation import override
 from agent import texts
 from agent.conversations.history import Earlier, understood
 from agent.events import AgentQuery, Event, Thinking
-from agent.evidence import found_verified
+from agent.evidence.items import found_verified
 from agent.passages.follow_ups import language_asked
 from agent.passages.rules import Ruling, is_greeting
-from agent.run import Goto, Run
-from agent.state import Plan, Route, State
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import Plan, Route, State
+from agent.run_state.threads import worked
 from agent.states.query import TOOL as QUERY
 from agent.states.route_by_rules import Decision, by_rules, way
-from agent.threads import worked
 from agent.tools.base import allowed_names
 from agent.verified_answers.matching import statement_for, verified_for
 from agent.workflow import add_trace

@@ -4,14 +4,14 @@ from agent.conversations.history import Earlier
 from agent.data_coverage import QUERY, read_by_words
 from agent.passages.follow_ups import leans, with_earlier
 from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, matches, rule
-from agent.run import Run
-from agent.state import MeantQuery, Route, State, Subtask
+from agent.run_state.run import Run
+from agent.run_state.state import MeantQuery, Route, State, Subtask
 from agent.tools.base import allowed_names, find, why_closed
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification
 from business.pipeline import DataQuestion, HowRead, reading
-from business.sources import open_source
+from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 

@@ -11,17 +11,17 @@ from agent import texts
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.standing import tell_unapproved, with_approved
 from agent.budget import HARD
-from agent.cited_answer import CitedAnswer, Draft
 from agent.data_coverage import offer_form
 from agent.events import Answer, Event, References, StopReason
-from agent.evidence import found_hit, query_reference, reference, verified_reference
+from agent.evidence.items import found_hit, query_reference, reference, verified_reference
 from agent.passages.answer import Headings, further, passages_answer, put_together, results_answer
 from agent.passages.best import Best, best_passages
 from agent.revocation import cut_answer, keep_visible
-from agent.run import Finding, Goto, Run
-from agent.state import State
+from agent.run_state.cited_answer import CitedAnswer, Draft
+from agent.run_state.run import Finding, Goto, Run
+from agent.run_state.state import State
+from agent.run_state.threads import worked
 from agent.states.refuse import askable
-from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.verified_answers.telling import above, referred, told
 from agent.workflow import Together, add_trace

@@ -4,8 +4,8 @@ from asgiref.sync import sync_to_async
 
 from agent.events import Event
 from agent.revocation import keep_visible
-from agent.run import Goto, Run
-from agent.state import State, Validation
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State, Validation
 from agent.workflow import add_trace
 
 

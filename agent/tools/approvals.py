@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from agent.models import ToolApproval
 from agent.models.mcp_services import LIVES, ApprovalState
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.tools.base import ToolContext, ToolMistake
 from audit.actions import Action, Outcome
 from audit.record import record

@@ -12,15 +12,15 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.egress import Border, border_of
-from agent.outside import WebSummary
-from agent.run import Finding, Run
-from agent.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
+from agent.run_state.outside import WebSummary
+from agent.run_state.run import Finding, Run
+from agent.run_state.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
-from business.data_scope import ALL_DATA, DataScope
 from business.logical_query.query import LogicalQuery
+from business.sources.data_scope import ALL_DATA, DataScope
 from copilot_site.lib.registry import Registry, UnknownName, load_modules
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.search import Found, Scope

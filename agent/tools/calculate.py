@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
-from agent.state import State
+from agent.run_state.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 
 

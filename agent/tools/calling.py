@@ -7,14 +7,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
-from agent.fencing import bounded, escaped
-from agent.threads import limited
+from agent.evidence.fencing import bounded, escaped
+from agent.run_state.threads import limited
 from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.json_input import loads_repaired
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.json_input import loads_repaired
+from copilot_site.lib.text.one_line import one_line
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded

@@ -7,11 +7,11 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.document_facts import found_rows
-from agent.evidence import text_hash
-from agent.fencing import escaped, fenced
-from agent.run import Finding
-from agent.state import EvidenceItem, EvidenceSource, SqlSummary, State
+from agent.evidence.document_facts import found_rows
+from agent.evidence.fencing import escaped, fenced
+from agent.evidence.items import text_hash
+from agent.run_state.run import Finding
+from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.data_schema import no_spreadsheet
 from authz.principal import Principal

@@ -5,12 +5,12 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.fencing import fenced_facts
-from agent.state import State
+from agent.evidence.fencing import fenced_facts
+from agent.run_state.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from authz.principal import Principal
 from business.spreadsheets.queries import MAX_DOCUMENTS, SheetLimits, in_child, tables_of
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import spreadsheets_within
 

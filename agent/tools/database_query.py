@@ -6,10 +6,10 @@ from functools import partial
 from asgiref.sync import sync_to_async
 from pydantic import Field, model_validator
 
-from agent.evidence import text_hash
-from agent.fencing import fenced
-from agent.run import Finding
-from agent.state import EvidenceItem, EvidenceSource, ExploreForm, MeantQuery, SqlSummary, State
+from agent.evidence.fencing import fenced
+from agent.evidence.items import text_hash
+from agent.run_state.run import Finding
+from agent.run_state.state import EvidenceItem, EvidenceSource, ExploreForm, MeantQuery, SqlSummary, State
 from agent.tools.base import (
     NotReadable,
     Objection,
@@ -30,9 +30,9 @@ from business.models import DataSource
 from business.pipeline import Answered, Asking, DataQuestion, Unanswered, fault_of, free_meaning, nearest
 from business.presentation.query import query_shown
 from business.presentation.report import plain, report
-from business.run_query import QueryResult, run_query
 from business.semantic_layer.model import SemanticLayer
-from business.sources import OpenSource, named_source, open_source, open_sources
+from business.sources.services import OpenSource, named_source, open_source, open_sources
+from business.statements.run_query import QueryResult, run_query
 from knowledge.text.language import language_of
 
 PREVIEW_CHARACTERS = 200

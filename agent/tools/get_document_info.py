@@ -6,11 +6,11 @@ from typing import Any, Literal
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.document_facts import found_facts
-from agent.fencing import escaped, fenced, fenced_facts
-from agent.state import State
+from agent.evidence.document_facts import found_facts
+from agent.evidence.fencing import escaped, fenced, fenced_facts
+from agent.run_state.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.models import ParseStatus
 from knowledge.tool_selectors import Facts, document_facts
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agent.evidence import found_passage
-from agent.fencing import fenced
-from agent.state import State
-from agent.threads import worked
+from agent.evidence.fencing import fenced
+from agent.evidence.items import found_passage
+from agent.run_state.state import State
+from agent.run_state.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import PATTERN_LENGTH, grep

@@ -1,9 +1,9 @@
 """Store the result of a tool call in the run and its trace."""
 
-from agent.fencing import unfenced
-from agent.outside import WebSummary
-from agent.run import Run
-from agent.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem
+from agent.evidence.fencing import unfenced
+from agent.run_state.outside import WebSummary
+from agent.run_state.run import Run
+from agent.run_state.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem
 from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called
 from agent.tools.knowledge_search import TOP_K

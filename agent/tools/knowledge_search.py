@@ -9,11 +9,11 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.asked_in import FieldSays, conditions
-from agent.evidence import found_hit
-from agent.fencing import fenced
-from agent.state import State
-from agent.threads import worked
+from agent.evidence.fencing import fenced
+from agent.evidence.items import found_hit
+from agent.profiles.asked_in import FieldSays, conditions
+from agent.run_state.state import State
+from agent.run_state.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from authz.principal import Principal
 from knowledge.retrieval.conditions import MAX_CONDITIONS

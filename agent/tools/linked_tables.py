@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from datetime import date
 
 from agent.conversations.history import understood
-from agent.fencing import escaped
-from agent.run import Run
+from agent.evidence.fencing import escaped
+from agent.run_state.run import Run
 from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
-from business.data_scope import DataScope
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.linking.similar import similar
 from business.parsing.base import Example
 from business.pipeline import DataQuestion, nearest, says_of
-from business.sources import OpenSource, named_source, open_sources
+from business.sources.data_scope import DataScope
+from business.sources.services import OpenSource, named_source, open_sources
 from knowledge.text.language import language_of
 
 

@@ -6,9 +6,9 @@ from asgiref.sync import sync_to_async
 from django.urls import reverse
 from pydantic import Field
 
-from agent.evidence import found_passage
-from agent.fencing import fenced
-from agent.state import State
+from agent.evidence.fencing import fenced
+from agent.evidence.items import found_passage
+from agent.run_state.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import Page, chunk_page, chunks_around

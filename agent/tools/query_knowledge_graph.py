@@ -5,12 +5,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agent.evidence import found_passage
-from agent.fencing import fenced, fenced_facts
-from agent.state import State
-from agent.threads import worked
+from agent.evidence.fencing import fenced, fenced_facts
+from agent.evidence.items import found_passage
+from agent.run_state.state import State
+from agent.run_state.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.graph.search import GraphFound, search_graph
 from knowledge.graph.traversal import MAX_HOPS, Entity
 

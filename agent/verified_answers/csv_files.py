@@ -16,7 +16,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.spreadsheets import unsafe_cell
+from copilot_site.lib.text.spreadsheets import unsafe_cell
 
 COLUMNS = ("folder", "question", "wordings", "answer", "documents", "data_sources", "valid_until")
 NEEDED = ("folder", "question", "answer")

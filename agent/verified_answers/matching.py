@@ -13,17 +13,17 @@ from pgvector.django import CosineDistance
 
 from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
 from agent.models.verified_answers import still_valid
+from agent.run_state.verified_match import SOURCE, Cited, VerifiedMatch
 from agent.verified_answers.review import fault_of
 from agent.verified_answers.wordings import question_key
-from agent.verified_match import SOURCE, Cited, VerifiedMatch
 from authz.principal import Principal
-from business.data_scope import ALL_DATA, DataScope
-from business.examples import readable_examples
 from business.models import DataSource
 from business.parsing.base import Example
 from business.results.visibility import Queried
-from business.sources import OpenSource, open_source, open_sources
-from business.verified_sql import Statement, VerifiedSql, verified_in
+from business.sources.data_scope import ALL_DATA, DataScope
+from business.sources.services import OpenSource, open_source, open_sources
+from business.statements.examples import readable_examples
+from business.statements.verified_sql import Statement, VerifiedSql, verified_in
 from copilot_site.lib.errors import NotFound
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import sentence_embedder

@@ -9,7 +9,7 @@ from django.db.models import F, Prefetch, Q
 from agent.models import Flag, VerifiedAnswer, VerifiedSource
 from audit.actions import Action
 from audit.record import record
-from business.verified_sql import layer_sha256
+from business.statements.verified_sql import layer_sha256
 from knowledge.models import Chunk
 
 WITH_SOURCES = Prefetch("sources", VerifiedSource.objects.select_related("document", "data_source"))

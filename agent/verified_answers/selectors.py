@@ -11,9 +11,9 @@ from agent.models.verified_answers import still_valid
 from agent.verified_answers.review import WITH_SOURCES, fault_of
 from audit.actions import Action
 from audit.record import record
-from authz.checks import door, equalise_timing, missing
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import door, equalise_timing, missing
 from business.models import DataSource
 from copilot_site.lib.errors import CopilotError
 from knowledge.models import Document

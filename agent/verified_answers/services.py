@@ -15,16 +15,16 @@ from agent.verified_answers.selectors import get_kept
 from agent.verified_answers.wordings import put_wordings, question_key, tidy_question, wordings_of
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, require
 from business.models import DataSource
 from business.parsing.model.free_form import not_read
 from business.parsing.model.selects import parsed
-from business.run_query import QueryResult, run_query
-from business.source_grants import asked_whole, require_manage
-from business.sources import OpenSource
-from business.verified_sql import layer_sha256
+from business.sources.grants import asked_whole, require_manage
+from business.sources.services import OpenSource
+from business.statements.run_query import QueryResult, run_query
+from business.statements.verified_sql import layer_sha256
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Chunk, Document, Folder
 from knowledge.text.normalise import normalise

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.events import References
-from agent.evidence import cited_span, cited_verified, reference, verified_reference
-from agent.run import Finding
-from agent.verified_match import PROVIDER
+from agent.evidence.items import cited_span, cited_verified, reference, verified_reference
+from agent.run_state.cited_answer import CitedAnswer, CitedSentence
+from agent.run_state.run import Finding
+from agent.run_state.verified_match import PROVIDER
 
 
 def told(finding: Finding) -> CitedAnswer:

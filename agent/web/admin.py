@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 
 from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
 from agent.admin.trials import tried
+from agent.connections.service_keys import save_web_search
 from agent.models import WebHost, WebSearchProvider
-from agent.service_keys import save_web_search
 from agent.web.hosts import HostRules
 from agent.web.providers.base import SearchKind, kinds
 from agent.web.searching import SearchFailed, search, service_of

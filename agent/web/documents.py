@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.web_request import Code, NotRead, WebResponse
+from agent.connections.web_request import Code, NotRead, WebResponse
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child

@@ -8,14 +8,14 @@ from urllib.parse import urljoin
 
 from django.utils import timezone
 
-from agent.injection_filter import without_injections
-from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
+from agent.connections.web_request import Code, NotRead, WebResponse, request
+from agent.evidence.injection_filter import without_injections
+from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.text.overlap import share_said
 from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
-from agent.web_request import Code, NotRead, WebResponse, request
-from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
+from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 
 MAX_BYTES = 2_000_000  # of a page, unpacked

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from agent.models import WebHost
-from copilot_site.lib.outgoing import WEB, Policy, network_of
+from copilot_site.lib.outgoing.addresses import WEB, Policy, network_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class HostRules:
     inside: tuple[str, ...] = ()
 
     def permits(self, host: str) -> bool:
-        """Return whether a host may be read. host: normalised (`copilot_site.lib.outgoing.parsed_host`)."""
+        """Return whether a host may be read. host: normalised (`copilot_site.lib.outgoing.addresses.parsed_host`)."""
         if _is_among(host, self.forbidden):
             return False
         return not self.allowed or _is_among(host, self.allowed)

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from agent.connections.service_keys import KeyLost, opened
+from agent.connections.web_request import NotRead, request
 from agent.models import WebSearchProvider
-from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
-from agent.service_keys import KeyLost, opened
+from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
 from agent.web.providers.base import SearchKind, WebHit, kinds
-from agent.web_request import NotRead, request
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.json_input import loads_answer
-from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
+from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, parsed_host, parsed_url, services_at
+from copilot_site.lib.text.json_input import loads_answer
 from knowledge.text.language import language_of
 
 MAX_BYTES = 2_000_000

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from asgiref.sync import sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.connections.web_request import Code
 from agent.egress import Border
-from agent.evidence import found_outside
-from agent.fencing import escaped, fenced
-from agent.outside import FetchedOutside, WebPassage, WebSummary, host_of
-from agent.threads import outside
+from agent.evidence.fencing import escaped, fenced
+from agent.evidence.items import found_outside
+from agent.run_state.outside import FetchedOutside, WebPassage, WebSummary, host_of
+from agent.run_state.threads import outside
 from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words
 from agent.web.fetching import Fetched, WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
-from agent.web_request import Code
 from audit.actions import Action
 
 MAX_ITEMS = 5

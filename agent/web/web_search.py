@@ -5,11 +5,11 @@ from dataclasses import replace
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.evidence import found_outside
-from agent.fencing import escaped, fenced
+from agent.evidence.fencing import escaped, fenced
+from agent.evidence.items import found_outside
 from agent.models import WebSearchProvider
-from agent.outside import AskedOutside, WebPassage, WebSummary
-from agent.threads import outside
+from agent.run_state.outside import AskedOutside, WebPassage, WebSummary
+from agent.run_state.threads import outside
 from agent.tools.approvals import NeedsApproval, spend
 from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from agent.web.hosts import HostRules, host_rules

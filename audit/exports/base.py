@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from audit.malformed_rows import ODD, unreadable_entry
+from audit.chain.malformed_rows import ODD, unreadable_entry
 from audit.models import Entry
 from copilot_site.lib.registry import Registry
 

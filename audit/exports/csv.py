@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.exports.base import Extract, Placed, written
 from audit.models import written_time
-from copilot_site.lib.spreadsheets import csv_parts
+from copilot_site.lib.text.spreadsheets import csv_parts
 
 COLUMNS = (
     "seq", "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason", "target_type",

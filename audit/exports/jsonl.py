@@ -7,8 +7,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils.translation import gettext as _
 
+from audit.chain.keys import KeyUnusable, public_key, signing_key
 from audit.exports.base import Extract, Placed, written
-from audit.keys import KeyUnusable, public_key, signing_key
 from audit.models import content_of, written_time
 from audit.verify_export import FORMAT, Export, canonical
 from copilot_site.lib.errors import Conflict

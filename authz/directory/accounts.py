@@ -1,7 +1,7 @@
 """Accounts kept by a directory: created, changed, disabled and enabled again on its word, each audited.
 
 Accounts without the directory's mark, administrators of the system and service accounts are never touched.
-The company's word also counts for the last manager of a place, as for groups of a sign-in (`authz.claims`). `by`: the
+The company's word also counts for the last manager of a place, as for groups of a sign-in (`authz.sign_in.claims`). `by`: the
 token's owner; None for what the system read by itself.
 """
 
@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from audit.record import record
 from authz.models import ApiToken, Directory, DirectoryAccount
-from authz.names import NAME_LENGTH, require_usable
+from authz.people.names import NAME_LENGTH, require_usable
 from authz.principal import Principal
-from authz.tokens import withdraw_token
+from authz.tokens.api_tokens import withdraw_token
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 
 ID_LENGTH = 250  # of the column
 LENGTHS = {"username": NAME_LENGTH, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns

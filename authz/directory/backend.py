@@ -6,9 +6,9 @@ import structlog
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 
-from authz.backends import PeopleBackend
 from authz.directory.ldap_client import DirectoryUnavailable, LdapSettings
 from authz.directory.ldap_people import person_of_password
+from authz.sign_in.backends import PeopleBackend
 
 log = structlog.get_logger(__name__)
 

@@ -1,7 +1,7 @@
 """Groups kept by SCIM: created, renamed, filled and deleted on its word, each audited.
 
 It sets membership only for the people it keeps; other members stay, and it does not see them. The company's word
-counts for the last manager of a place, too (`authz.claims`). `by`: whose token it came with.
+counts for the last manager of a place, too (`authz.sign_in.claims`). `by`: whose token it came with.
 """
 
 from collections.abc import Collection
@@ -15,8 +15,8 @@ from audit.actions import Action
 from audit.record import record
 from authz.directory.accounts import kept_by, require_fitting_id
 from authz.models import ClaimMembership, Directory, DirectoryGroup
+from authz.people.units import new_group, remove_group, set_name
 from authz.principal import Principal
-from authz.units import new_group, remove_group, set_name
 from copilot_site.lib.errors import InvalidInput
 
 KEPT = {"directory": Directory.SCIM.value}

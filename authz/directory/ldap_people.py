@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
 from authz.directory.accounts import Known, create, end, kept_by, resume, update
 from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, opened, proves
 from authz.models import Directory, DirectoryAccount
+from authz.sign_in.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import Conflict, InvalidInput
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from authz.permissions import Right
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 
 class Granted(models.Model):

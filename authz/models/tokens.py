@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from authz.scopes import DEFAULT_SCOPES, IN_NO_FOLDER, TokenScope
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 
 def default_scopes() -> list[str]:

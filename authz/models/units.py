@@ -4,7 +4,7 @@ from django.contrib.auth.models import Group
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.line_fields import LineField
+from copilot_site.lib.text.line_fields import LineField
 
 
 class UnitKind(models.TextChoices):

@@ -21,10 +21,10 @@ from audit.record import record
 from audit.selectors import EntryFilter, links, with_entries
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.files import StreamedPieces
-from copilot_site.lib.openapi import BINARY, operation
-from copilot_site.lib.pagination import NewestFirst
-from copilot_site.lib.strict_serializers import CursorFilters
+from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.pagination import NewestFirst
+from copilot_site.lib.http.strict_serializers import CursorFilters
+from copilot_site.lib.storage.files import StreamedPieces
 
 
 class MayRead(BasePermission):

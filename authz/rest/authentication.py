@@ -10,8 +10,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from authz.tokens import Bearer, TokenRefused, bearer_of
-from copilot_site.lib.client_address import client_address
+from authz.tokens.api_tokens import Bearer, TokenRefused, bearer_of
+from copilot_site.lib.http.client_address import client_address
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from copilot_site.lib.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads
+from copilot_site.lib.text.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads
 
 
 class BoundedJSONParser(JSONParser):

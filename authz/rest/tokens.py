@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from authz.models import ApiToken
 from authz.rest.views import PrincipalViewSet
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Filters, Input
+from authz.tokens.api_tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
 
 
 class NewToken(Input):

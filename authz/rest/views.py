@@ -14,7 +14,7 @@ from rest_framework.viewsets import ViewSetMixin
 from authz.principal import Principal
 from authz.rest.parsers import BoundedJSONParser
 from authz.scopes import TokenScope
-from authz.tokens import Bearer
+from authz.tokens.api_tokens import Bearer
 
 
 class PrincipalView(GenericAPIView[Any]):

@@ -15,7 +15,7 @@ from scim2_server.service import ScimService
 
 from authz.scim.known_keys import require_known, with_known_operations
 from authz.scim.resources import Group, GroupMember
-from copilot_site.lib.json_input import loads
+from copilot_site.lib.text.json_input import loads
 
 MAX_OPERATIONS = 1_000  # of one PATCH; Entra ID and Okta send one, or some tens
 MAX_COMPARED = 100_000  # operations times members, compared by the library in five seconds

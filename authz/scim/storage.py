@@ -26,7 +26,7 @@ from authz.principal import Principal
 from authz.scim.accounts import Accounts
 from authz.scim.groups import Groups
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from copilot_site.lib.json_input import cleaned
+from copilot_site.lib.text.json_input import cleaned
 
 
 class Kind(Protocol):

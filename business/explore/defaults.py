@@ -11,7 +11,7 @@ from business.explore.fields import LIST, Fields, label_of
 from business.explore.links import explore_url
 from business.logical_query.nouns import plural
 from business.semantic_layer.model import SemanticModel
-from business.sources import OpenSource
+from business.sources.services import OpenSource
 
 RECENT = "month:12:rolling"  # the time of a first chart
 MAX_NUMBERS = 3  # further numbers on a card

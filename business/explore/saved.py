@@ -11,13 +11,13 @@ from pydantic import ValidationError
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, missing
 from authz.principal import Principal
+from authz.rights.checks import get_visible, missing
 from business.explore.fields import fits
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
 from business.models import SavedQuery
-from business.sources import OpenSource, open_source
+from business.sources.services import OpenSource, open_source
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 
 MAX_SAVED = 200  # per person and source

@@ -18,6 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.pages import signed_in
 from authz.principal import Principal
+from business.connections.postgres_session import SourceUnavailable
 from business.explore.choices import Choices
 from business.explore.defaults import kept, subjects
 from business.explore.fields import Fields
@@ -29,14 +30,13 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
 from business.logical_query.titles import titled
 from business.logical_query.wording import sentence
-from business.postgres_session import SourceUnavailable
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
-from business.run_query import run_query
-from business.sources import OpenSource, open_source, open_sources
+from business.sources.services import OpenSource, open_source, open_sources
+from business.statements.run_query import run_query
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
-from copilot_site.lib.spreadsheets import CsvDownload
+from copilot_site.lib.text.spreadsheets import CsvDownload
 
 
 @dataclass(frozen=True)

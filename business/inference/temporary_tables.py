@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from business.address import Address
+from business.connections.address import Address
+from business.connections.postgres_session import connected
 from business.inference.catalog import Column, Table
-from business.postgres_session import connected
 
 _SCHEMA = "pg_temp"
 

@@ -20,7 +20,7 @@ from business.linking.linker import Near
 from business.models import DataSource, SchemaVector
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.queues import send_on_commit
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 

@@ -15,13 +15,9 @@ from django.utils.translation import gettext as _
 from pymysql.constants import CR, ER
 from pymysql.cursors import SSCursor
 
-from business.address import CONNECT_TIMEOUT_S, Address, Tls, certificate_authorities
-from business.dialects import DialectAccess
-from business.guard.policy import Policy
-from business.guard.refusal import SqlRefused, refused_there, too_late, too_long_a_row
-from business.identity import SourceRefused
-from business.limits import Limits
-from business.postgres_session import (
+from business.connections.address import CONNECT_TIMEOUT_S, Address, Tls, certificate_authorities
+from business.connections.identity import SourceRefused
+from business.connections.postgres_session import (
     MAX_BYTES,
     NO_DATABASE,
     UNREACHABLE,
@@ -30,8 +26,12 @@ from business.postgres_session import (
     SourceUnavailable,
     unavailable_at,
 )
+from business.dialects import DialectAccess
+from business.guard.policy import Policy
+from business.guard.refusal import SqlRefused, refused_there, too_late, too_long_a_row
+from business.limits import Limits
 from business.semantic_layer.model import SemanticLayer
-from copilot_site.lib.outgoing import AddressRefused, checked, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, checked, services
 
 DEFAULTS = Limits()
 _GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>.+?) TO .+?(?P<option> WITH GRANT OPTION)?$")

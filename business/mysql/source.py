@@ -10,8 +10,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from business.account_faults import AccountFault
-from business.address import Address
+from business.connections.account_faults import AccountFault
+from business.connections.address import Address
 from business.inference.catalog import Column
 from business.inference.temporary_tables import copied, scratch
 from business.introspect import Unread, layer_of

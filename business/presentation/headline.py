@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from business.connections.postgres_session import Rows
 from business.logical_query.names import CHANGE, PART
 from business.logical_query.nouns import counted
 from business.logical_query.wording import Meaning
-from business.postgres_session import Rows
 from business.results.cells import Words, is_number, is_year, spoken, told
 from business.results.shown_query import TableReach
 

@@ -10,20 +10,20 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from business.connections.postgres_session import Rows
 from business.execute import StatementResult
 from business.logical_query.names import CHANGE
 from business.logical_query.nouns import plural
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
-from business.postgres_session import Rows
 from business.presentation.headline import Shown, headline
 from business.presentation.report import plain
 from business.results.cells import is_number, is_year
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
 from business.results.shown_query import Meaning as ShownMeaning
-from business.run_query import QueryResult
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
-from business.sources import OpenSource, reach_of
+from business.sources.services import OpenSource, reach_of
+from business.statements.run_query import QueryResult
 
 CHART_ROWS = range(2, 51)
 MAX_SERIES = 4

@@ -5,11 +5,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from business.connections.postgres_session import Rows
 from business.logical_query.wording import Meaning
-from business.postgres_session import Rows
 from business.results.cells import Words, is_number, told, told_row
 from business.results.shown_query import QueryShown
-from business.run_query import QueryResult
+from business.statements.run_query import QueryResult
 
 TABLE_ROWS = 20  # that a model reads; the page shows all that came
 FIRST_ROWS = 10  # in an answer as text, for programs and chat platforms

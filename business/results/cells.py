@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 
 _OF_YEARS = ("year", "period", "extract", "date_part")  # the last two are PostgreSQL's names for `extract(year …)`
 Words = Mapping[str, str]

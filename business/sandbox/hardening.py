@@ -8,11 +8,11 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.account_faults import AccountFault, setup_command
-from business.address import Address
+from business.connections.account_faults import AccountFault, setup_command
+from business.connections.address import Address
+from business.connections.identity import SourceRefused
+from business.connections.postgres_session import connected
 from business.guard.vocabulary import FUNCTIONS
-from business.identity import SourceRefused
-from business.postgres_session import connected
 
 # Kept although not immutable: the functions of the vocabulary, and those behind operators, casts, types and aggregates.
 # Revoked although immutable: each makes a value far longer than its arguments, or is slow on a short one.

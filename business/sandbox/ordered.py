@@ -6,10 +6,10 @@ They are made when a statement first asks for an order, and go with the sandbox.
 import psycopg
 from psycopg import sql
 
-from business.address import Address
+from business.connections.address import Address
+from business.connections.postgres_session import connected
 from business.guard.access_paths import Order
 from business.guard.policy import Policy
-from business.postgres_session import connected
 from business.sandbox.hardening import LOCK
 from business.sandbox.sql_views import built, name_of, view_of
 

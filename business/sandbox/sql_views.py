@@ -14,12 +14,12 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.account_faults import faults_of, out_of_bounds, setup_command
-from business.address import Address, has_setting
+from business.connections.account_faults import faults_of, out_of_bounds, setup_command
+from business.connections.address import Address, has_setting
+from business.connections.identity import SourceRefused
+from business.connections.postgres_session import connected
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import row_filter
-from business.identity import SourceRefused
-from business.postgres_session import connected
 from business.sandbox.hardening import LOCK
 from business.sandbox.setup import set_up_own
 from business.table_faults import faults_in

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from business.semantic_layer.expressions import columns_in
-from copilot_site.lib.one_line import Line
+from copilot_site.lib.text.one_line import Line
 from knowledge.text.language import language_of
 
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from authz.principal import Principal
 from business.guard.refusal import refused_there, too_late
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within

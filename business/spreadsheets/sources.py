@@ -17,18 +17,18 @@ from django.utils.text import slugify
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from business.connections.postgres_session import Rows
 from business.dialects import DialectAccess
 from business.guard.policy import Policy
 from business.limits import Limits
 from business.linking.vectors import fill_on_commit
 from business.models import DataSource
-from business.postgres_session import Rows
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.spreadsheets.drafts import SCHEMA, draft_sheets, named
 from business.spreadsheets.queries import SheetLimits, in_child, tables_in, tables_of
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.queues import send_on_commit
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SPREADSHEETS, Spreadsheet, sheets_of

@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
+from business.connections.postgres_session import Rows
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.postgres_session import Rows
 from business.results.cells import is_number, is_year, spoken, told_row
 from business.results.shown_query import ResultTable
 from knowledge.text.language import language_of

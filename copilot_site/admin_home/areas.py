@@ -12,10 +12,10 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from authz.governing import may_oversee
 from authz.principal import Principal
-from business.connection_rights import may_connect as may_connect_data
-from business.connection_rights import seen_sources as seen_data
+from authz.rights.governing import may_oversee
+from business.sources.connection_rights import may_connect as may_connect_data
+from business.sources.connection_rights import seen_sources as seen_data
 from knowledge.sources.services import may_connect, seen_sources
 
 

@@ -17,10 +17,10 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
-from copilot_site.lib.forms import first_fault
-from copilot_site.lib.mail_trial import send_trial
-from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.storage_trial import fault_of
+from copilot_site.lib.http.forms import first_fault
+from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
+from copilot_site.lib.outgoing.mail_trial import send_trial
+from copilot_site.lib.storage.storage_trial import fault_of
 from knowledge.embedding.trial import dimensions_at
 
 

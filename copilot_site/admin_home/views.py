@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 
 from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questions, speed
 from authz.admin_pages import admin_page, show
-from authz.governing import may_oversee
 from authz.principal import Principal
+from authz.rights.governing import may_oversee
 from copilot_site.admin_home.lights import lights
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for

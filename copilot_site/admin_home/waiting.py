@@ -13,10 +13,10 @@ from agent.oversight.gaps import USUAL_DAYS, unanswered
 from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
 from agent.usage import nearly_used_up
-from authz.governing import governed, may_oversee
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.document_search import UNAPPROVED
+from authz.rights.governing import governed, may_oversee
+from knowledge.documents.search import UNAPPROVED
 from knowledge.governance.health import failed_versions, waiting_too_long
 from knowledge.models import Document
 from knowledge.services.access_requests import waiting_requests

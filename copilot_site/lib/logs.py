@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
 
-from copilot_site.lib.request_ids import HEADER, request_id, seconds_of
+from copilot_site.lib.http.request_ids import HEADER, request_id, seconds_of
 
 access_log = structlog.get_logger("copilot_site.access")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from copilot_site.lib.request_ids import current_id, seconds_of
+from copilot_site.lib.http.request_ids import current_id, seconds_of
 from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ REST_FRAMEWORK = {
         "authz.rest.parsers.BoundedJSONParser",
         "rest_framework.parsers.MultiPartParser",
     ],
-    "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.pagination.CappedPagination",
+    "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.http.pagination.CappedPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "copilot_site.lib.problem_details.problem_handler",
+    "EXCEPTION_HANDLER": "copilot_site.lib.http.problem_details.problem_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

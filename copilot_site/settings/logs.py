@@ -10,7 +10,7 @@ from copilot_site.startup_checks import is_exposed
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = (
-    False  # copilot_site.lib.client_address binds the address: this one believes any header
+    False  # copilot_site.lib.http.client_address binds the address: this one believes any header
 )
 _shared: list[Any] = [
     structlog.contextvars.merge_contextvars,  # request and task ids

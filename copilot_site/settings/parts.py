@@ -41,10 +41,10 @@ LOADS_EVALS = not config.https and find_spec("evals") is not None
 if LOADS_EVALS:
     INSTALLED_APPS.append("evals")
 MIDDLEWARE = [
-    "copilot_site.lib.seats.GivesBack",
+    "copilot_site.lib.load.seats.GivesBack",
     "django.middleware.security.SecurityMiddleware",
-    "copilot_site.lib.files.StaticFiles",
-    "copilot_site.lib.error_pages.NothingIsKept",
+    "copilot_site.lib.storage.files.StaticFiles",
+    "copilot_site.lib.http.error_pages.NothingIsKept",
     "csp.middleware.CSPMiddleware",
     "copilot_site.lib.logs.RequestLog",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -54,11 +54,11 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "authz.second_factor.StaffNeedSecondFactor",
+    "authz.sign_in.second_factor.StaffNeedSecondFactor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "audit.middleware.RecordRefusals",
-    "copilot_site.lib.plain_text.PlainText",
-    "copilot_site.lib.error_pages.ErrorPages",
+    "copilot_site.lib.text.plain_text.PlainText",
+    "copilot_site.lib.http.error_pages.ErrorPages",
 ]
 ROOT_URLCONF = "copilot_site.urls"
 ASGI_APPLICATION = "copilot_site.asgi.application"
@@ -73,7 +73,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "agent.news.news_in_templates",
+                "agent.pages.news.news_in_templates",
             ],
             "builtins": ["copilot_site.templatetags.site_version"],
         },

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import OpenSentence, judged
 from agent.attribution.verdict import Verdict
-from agent.fencing import escaped
+from agent.evidence.fencing import escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
 from agent.providers.configured import connect, required_model

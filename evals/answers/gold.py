@@ -17,10 +17,10 @@ from agent.models import Session
 from agent.runs.start import ask
 from agent.text.overlap import share_said
 from authz.principal import Principal
+from business.connections.postgres_session import connected
 from business.execute import Access
-from business.postgres_session import connected
 from business.results.shown_query import ResultTable
-from business.sources import open_sources
+from business.sources.services import open_sources
 from evals.data.rows import alternatives, comparable, contains, is_part
 from knowledge.retrieval.search import Scope
 from knowledge.text.language import language_of

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from business.connections.postgres_session import reading, require_affordable
 from business.execute import Access, run_sql
 from business.guard.guard import guard
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
-from business.postgres_session import reading, require_affordable
 from business.sandbox import sql_views
 from copilot_site.lib.errors import InvalidInput
 from evals.data.guard_cases import arena, as_owner, read_case_file

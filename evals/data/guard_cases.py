@@ -17,7 +17,8 @@ import psycopg
 from postgast import pg_query_pb2
 from psycopg import sql
 
-from business.address import Address
+from business.connections.address import Address
+from business.connections.postgres_session import DEFAULTS, reading
 from business.execute import Access, Protection, run_sql
 from business.guard.grammar import parse_query, select_of, text_of
 from business.guard.refusal import SqlRefused
@@ -25,9 +26,8 @@ from business.guard.text import clean
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
 from business.limits import MAX_ROWS, Limits
-from business.postgres_session import DEFAULTS, reading
+from business.sandbox.scratch_database import copy_of, scratch_database
 from business.sandbox.sql_views import name_of
-from business.scratch_database import copy_of, scratch_database
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import policy_of
 from copilot_site.lib.commands import read_text

@@ -11,11 +11,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from authz.principal import Principal
-from business.address import Address
+from business.connections.address import Address
 from business.execute import Access
 from business.introspect import draft_layer, fill_values
 from business.jsonl import read_jsonl
-from business.scratch_database import scratch_database
+from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.semantic_layer.rights import policy_of
 from business.semantic_layer.yaml_io import read_layer

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from business.connections.postgres_session import reading
 from business.execute import Access, StatementResult, run_sql
 from business.guard.refusal import SqlRefused
-from business.postgres_session import reading
 from evals.data.questions import Asked
 from evals.data.rows import comparable, contains, is_part
 from evals.data.ways import NotAnswered, Way

@@ -15,7 +15,7 @@ from agent.prompting import prompt
 from agent.providers.base import ChatModel
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import CompleteCall, Reply
-from agent.state import Turn
+from agent.run_state.state import Turn
 from agent.tools.base import find, specification
 from agent.tools.linked_tables import described
 from agent.verified_answers.matching import verified_examples
@@ -30,7 +30,7 @@ from business.parsing.base import Clarification, Context, Example, Unparseable
 from business.parsing.model.free_form import fault_in
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
-from copilot_site.lib.json_input import loads_repaired
+from copilot_site.lib.text.json_input import loads_repaired
 from evals.data.questions import Asked
 from evals.model.scripted_service import Delta, Request, calls, scripted_service
 from knowledge.text.language import language_of

@@ -21,11 +21,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from agent.conversations.sessions import create_session
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import CopilotError
 from evals.documents.processor_time import system_cpu_s
 from evals.load.crowd import Asked, Crowd, Flood, Met, Person

@@ -14,12 +14,12 @@ from django.conf import settings
 
 from agent.events import Answer
 from agent.models import Session
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.providers.configured import FROM_SETTINGS
 from agent.providers.openai_compatible import ServedModel
 from agent.runs.start import ask
 from authz.principal import Principal
-from business.sources import open_source
+from business.sources.services import open_source
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.progress import progress
 from evals.model.model_script import GROUPS, SOURCE, Script, ScriptedQuestion, Sentence, load_questions

@@ -20,8 +20,8 @@ from agent.providers.reply import Reply
 from agent.tools.knowledge_search import TOP_K
 from authz.principal import Principal
 from business.presentation.report import markdown_table
-from business.run_query import run_query
-from business.sources import open_source
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from evals.model.model_script import QUERY, SOURCE, ScriptedQuestion
 from knowledge.retrieval.search import search
 

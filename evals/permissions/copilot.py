@@ -12,9 +12,9 @@ from agent.conversations.sessions import create_session, get_message
 from agent.events import Event
 from agent.models import Session
 from agent.runs.start import ask
-from authz.grants import give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give, take_back
 from evals.permissions.adapter import Shown
 from evals.permissions.world import PermissionsWorld
 from evals.rights.forbidden_benchmark import signed_in

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 
 from agent.models import Message, Role, Session
-from authz.grants import give
 from authz.permissions import Right
+from authz.rights.grants import give
 from evals.rights.rights_world import make_member, make_tree
 from knowledge.models import Chunk, Document, DocumentVersion, Folder
 

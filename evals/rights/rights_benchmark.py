@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 
-from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.folders import folder_ids_with
 from evals.report import Report, Row
 from evals.rights.rights_world import make_audience, make_member, make_tree, share_out
 

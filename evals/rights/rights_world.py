@@ -7,8 +7,8 @@ from uuid import uuid4
 from django.contrib.auth.models import Group, User
 from django.db import connection
 
-from authz.grants import deny, give
 from authz.permissions import Right
+from authz.rights.grants import deny, give
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services.folders import create_knowledge_base, root_folder
 from knowledge.services.tree import mark_cuts

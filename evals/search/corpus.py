@@ -12,9 +12,9 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
-from authz.grants import deny, give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import deny, give
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from evals.search.datasets import CorpusDocument, Dataset, Query

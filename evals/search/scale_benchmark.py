@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import connection, transaction
 from pgvector import HalfVector
 
-from authz.checks import get_visible
-from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible
+from authz.rights.folders import folder_ids_with
 from copilot_site.lib.progress import progress
 from evals.report import Report, Row
 from evals.search.scale_world import Scale, read_sources

@@ -10,9 +10,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from evals.rights.rights_world import make_member, make_tree

@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from pgvector import HalfVector
 
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from copilot_site.lib.progress import progress
 from evals.report import Report, Row
 from evals.titles import titles_in

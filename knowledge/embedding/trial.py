@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from requests import RequestException
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing import AddressRefused, checked_url, services_at
-from copilot_site.lib.outgoing_http import Session
+from copilot_site.lib.outgoing.addresses import AddressRefused, checked_url, services_at
+from copilot_site.lib.outgoing.http import Session
 
 TIMEOUT_S = 20
 REFUSED = frozenset({401, 403})

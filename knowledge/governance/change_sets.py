@@ -11,11 +11,11 @@ from django.db import models
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from authz.holders import bases_about
-from authz.impact import Effects
+from authz.explanations.impact import Effects
+from authz.people.units import join, leave, move_unit, require_administrator
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import join, leave, move_unit, require_administrator
+from authz.rights.holders import bases_about
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, Membership, What

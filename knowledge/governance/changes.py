@@ -13,14 +13,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from authz.governing import get_governed
-from authz.holders import bases_about
-from authz.impact import Effects
+from authz.explanations.impact import Effects
 from authz.models import OrgUnit, Role
-from authz.people import known_as
+from authz.people.groups import known_as
+from authz.people.units import join, leave
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import join, leave
+from authz.rights.governing import get_governed
+from authz.rights.holders import bases_about
 from copilot_site.lib.errors import InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.effective_rights import base_id_of

@@ -8,7 +8,7 @@ from django.db import models, transaction
 
 from audit.actions import Action
 from audit.record import record
-from authz.impact import Effects, compare
+from authz.explanations.impact import Effects, compare
 from authz.principal import Principal
 from knowledge.governance.effective_rights import rights_tables_of
 

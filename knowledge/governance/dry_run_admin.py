@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 
 from authz.account_admin import AccountAdmin, PlainGroupAdmin
 from authz.admin_pages import show
-from authz.holders import bases_about, bases_about_person
-from authz.impact import Effects
+from authz.explanations.impact import Effects
 from authz.models import OrgUnit, Role
+from authz.people.unit_admin import OrgUnitAdmin, RoleAdmin
 from authz.principal import Principal
-from authz.unit_admin import OrgUnitAdmin, RoleAdmin
+from authz.rights.holders import bases_about, bases_about_person
 from knowledge.governance.dry_run import carry_out
 from knowledge.governance.effective_rights import MAX_TITLES, titles
 

@@ -1,5 +1,4 @@
-"""The places that somebody governs, and the rows behind `authz.decision_reasons` and `authz.impact`: places, documents and people of some
-knowledge bases at this moment.
+"""The places that somebody governs, and the rows behind `authz.explanations`: places, documents and people of bases, as of now.
 
 Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
 """
@@ -12,11 +11,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from authz.decision_reasons import Place, Rulebook
-from authz.governing import governed, reviewed
-from authz.impact import RightsTables
-from authz.people import Person, people
+from authz.explanations.decision_reasons import Place, Rulebook
+from authz.explanations.impact import RightsTables
+from authz.people.groups import Person, people
 from authz.principal import Principal
+from authz.rights.governing import governed, reviewed
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
 BASE = "base"

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
-from authz.governing import governed
 from authz.principal import Principal
+from authz.rights.governing import governed
 from copilot_site.lib.errors import CopilotError
 from knowledge.models import ATTACHMENTS, DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document

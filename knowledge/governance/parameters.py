@@ -8,10 +8,10 @@ from uuid import UUID
 from django.contrib.auth.models import Group, User
 from django.utils.translation import gettext as _
 
-from authz.governing import get_governed, get_reviewed
 from authz.models import OrgUnit, Role
-from authz.people import called
+from authz.people.groups import called
 from authz.principal import Principal
+from authz.rights.governing import get_governed, get_reviewed
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 

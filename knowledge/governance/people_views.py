@@ -18,14 +18,14 @@ from django.views.decorators.http import require_POST, require_safe
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
-from authz.decision_reasons import Place, Rulebook
-from authz.explain import Explanation, explain
+from authz.explanations.decision_reasons import Place, Rulebook
+from authz.explanations.explain import Explanation, explain
 from authz.models import OrgUnit
-from authz.people import Person
+from authz.people.groups import Person
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 from knowledge.governance.changes import Membership, change_membership
 from knowledge.governance.dry_run_admin import show_effects
 from knowledge.governance.effective_rights import bases_of, person_of, reviewed_places, rulebook_of

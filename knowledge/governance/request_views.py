@@ -15,7 +15,7 @@ from authz.models import RequestState
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 from knowledge.governance.changes import end_of
 from knowledge.models import Folder
 from knowledge.selectors import discoverable_folders

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.decision_reasons import Fate, Place, Rulebook
-from authz.explain import Explanation, explain, path_of
-from authz.governing import is_reviewer
-from authz.people import Person, as_members, people
+from authz.explanations.decision_reasons import Fate, Place, Rulebook
+from authz.explanations.explain import Explanation, explain, path_of
+from authz.people.groups import Person, as_members, people
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.governing import is_reviewer
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.governance.effective_rights import (
     BASE,

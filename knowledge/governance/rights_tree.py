@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from authz.decision_reasons import Fate, Place, Row, Rulebook
+from authz.explanations.decision_reasons import Fate, Place, Row, Rulebook
 from authz.permissions import Right
 from knowledge.governance.effective_rights import BASE
 

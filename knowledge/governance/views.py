@@ -14,18 +14,17 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
-from authz.decision_reasons import Rulebook
-from authz.explain import Explanation, explain
-from authz.governing import governed
-from authz.impact import Effects
-from authz.people import Person
+from authz.explanations.decision_reasons import Rulebook
+from authz.explanations.explain import Explanation, explain
+from authz.explanations.impact import Effects
+from authz.people.groups import Person
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import living_tokens_for
+from authz.rights.governing import governed
+from authz.tokens.api_tokens import living_tokens_for
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from copilot_site.lib.forms import checked
-from copilot_site.lib.spreadsheets import CsvDownload
-from knowledge.forms import ChosenForm
+from copilot_site.lib.http.forms import checked
+from copilot_site.lib.text.spreadsheets import CsvDownload
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, ChangeForm, carry_out
 from knowledge.governance.dry_run_admin import show_effects
@@ -59,6 +58,7 @@ from knowledge.governance.review import (
 )
 from knowledge.governance.rights_tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.pages.forms import ChosenForm
 
 MAX_PEOPLE = 200  # with access, on the page of a place; the export has all
 

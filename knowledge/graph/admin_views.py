@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from authz.admin_pages import admin_page, show
-from authz.governing import get_governed
 from authz.principal import Principal
+from authz.rights.governing import get_governed
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.forms import checked
+from copilot_site.lib.http.forms import checked
 from knowledge.graph.building import unread
 from knowledge.graph.services import change_graph, merge, refuse, separate
 from knowledge.models import (

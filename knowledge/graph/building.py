@@ -12,7 +12,7 @@ import structlog
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from authz.people import full_names, unit_names
+from authz.people.groups import full_names, unit_names
 from copilot_site.lib.database import sole_process
 from knowledge.graph.cleanup import clear_orphans, empty
 from knowledge.graph.names import Names, folded, is_telling

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from copilot_site.lib.queues import send_on_commit
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document, Graph, GraphReading
 
 TASK = "knowledge.fill_graph"

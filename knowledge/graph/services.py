@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import missing
-from authz.governing import get_governed
 from authz.principal import Principal
+from authz.rights.checks import missing
+from authz.rights.governing import get_governed
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.graph.names import folded
 from knowledge.graph.queueing import fill_on_commit

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_safe
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import can, get_visible
 from authz.pages import signed_in
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can, get_visible
 from knowledge.graph.drawing import picture_of
 from knowledge.graph.traversal import Reach, about_document, about_entity
 from knowledge.models import Document, GraphEntity

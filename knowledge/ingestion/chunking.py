@@ -11,7 +11,7 @@ from itertools import groupby, takewhile
 from math import ceil
 from typing import Literal
 
-from copilot_site.lib.one_line import one_line
+from copilot_site.lib.text.one_line import one_line
 from knowledge.ingestion.cutting import SENTENCE, CountTokens, Sizes, cut
 from knowledge.ingestion.table_cutting import CELL, TablePiece, table_pieces
 from knowledge.parsers.blocks import Block, BlockKind, ParsedDocument

@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from knowledge.models import DocumentVersion, Recognition
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.blocks import ParsedDocument, Picture
-from knowledge.parsers.recognised import RecognisedPage, blocks_in
+from knowledge.parsers.pdf.recognised import RecognisedPage, blocks_in
 from knowledge.parsers.sandbox import recognised_in_child
 
 log = structlog.get_logger(__name__)

@@ -4,11 +4,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from authz.folders import knowledge_base_ids_around, knowledge_base_ids_with
-from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
-from copilot_site.lib.line_fields import LineField
+from authz.rights.folders import knowledge_base_ids_around, knowledge_base_ids_with
+from authz.rights.managers import GuardedManager
+from copilot_site.lib.text.line_fields import LineField
 
 ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of the files of all conversations
 

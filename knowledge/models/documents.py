@@ -8,11 +8,11 @@ from django.db.models import F, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from authz.folders import folder_ids_with
-from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.line_fields import LineField
+from authz.rights.folders import folder_ids_with
+from authz.rights.managers import GuardedManager
+from copilot_site.lib.text.line_fields import LineField
 from knowledge.losses import PICTURES, NotRead, not_read
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder

@@ -1,4 +1,4 @@
-"""The place of a quotation on a page, as `knowledge.parsers.page_marks` finds it."""
+"""The place of a quotation on a page, as `knowledge.parsers.pdf.page_marks` finds it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

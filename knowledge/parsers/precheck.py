@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 - an exception class with a lower-case name
 
-from copilot_site.lib.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, ratio_of
+from copilot_site.lib.storage.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, ratio_of
 from knowledge.parsers.base import ParseFailed, Rejected
 from knowledge.parsers.limits import MIB, ParseLimits
 

@@ -25,7 +25,7 @@ from knowledge.parsers.blocks import Box, ParsedDocument, Picture
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
 from knowledge.parsers.marks import PageMarks
-from knowledge.parsers.recognised import RecognisedPage
+from knowledge.parsers.pdf.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
 _GRACE_S = 10.0  # the server kills a slow child itself; later than this it counts as dead
@@ -68,7 +68,7 @@ def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimit
 def marks_in_child(
     path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
 ) -> PageMarks | None:
-    """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.page_marks`), found in a child process.
+    """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.pdf.page_marks`), found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -215,7 +215,7 @@ class _Kind(Enum):
         """Return the modules that register its parsers, and those to import before the first fork."""
         modules = sorted({type(each).__module__ for each in parsers})
         if self is _Kind.RECOGNITION:
-            return modules, ("knowledge.parsers.ocr",)
+            return modules, ("knowledge.parsers.pdf.ocr",)
         return modules, tuple(dict.fromkeys(module for each in parsers for module in each.preload))
 
 

@@ -192,13 +192,13 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
 
 
 def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.page_image import page_png
+    from knowledge.parsers.pdf.page_image import page_png
 
     return _as_json(page_png(path, page, limits))
 
 
 def _inner_picture(path: Path, name: str, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.page_image import inner_png
+    from knowledge.parsers.pdf.page_image import inner_png
 
     return _as_json(inner_png(path, name, limits))
 
@@ -208,14 +208,14 @@ def _as_json(png: bytes | None) -> bytes:
 
 
 def _page_marks(path: Path, request: dict[str, Any]) -> bytes:
-    from knowledge.parsers.page_marks import page_marks
+    from knowledge.parsers.pdf.page_marks import page_marks
 
     marks = page_marks(path, request["page"], request["quoted"], request["within"])
     return json.dumps({"marks": marks and marks.to_json()}).encode()
 
 
 def _recognised(path: Path, picture: Picture, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.ocr import recognise
+    from knowledge.parsers.pdf.ocr import recognise
 
     return json.dumps({"recognised": recognise(path, picture, limits).to_json()}).encode()
 

@@ -9,12 +9,12 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.checks import get_visible
 from authz.rest.authentication import WrittenBySuperusers
 from authz.rest.views import PrincipalViewSet
+from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.models import KnowledgeBase, Recognition
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base

@@ -13,15 +13,15 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.checks import get_visible
 from authz.principal import Principal
 from authz.rest.views import PrincipalView, PrincipalViewSet
+from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.files import StreamedFile
-from copilot_site.lib.openapi import BINARY, operation
-from copilot_site.lib.pagination import CappedOffsets
-from copilot_site.lib.strict_serializers import Filters, Input, OffsetFilters
-from knowledge.document_text import open_passages
+from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.pagination import CappedOffsets
+from copilot_site.lib.http.strict_serializers import Filters, Input, OffsetFilters
+from copilot_site.lib.storage.files import StreamedFile
+from knowledge.documents.text import open_passages
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,

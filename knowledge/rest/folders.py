@@ -11,12 +11,12 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.checks import get_visible
 from authz.principal import Principal
 from authz.rest.views import PrincipalViewSet
+from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.models import Folder
 from knowledge.rest.serializers import VisibleFolderField
 from knowledge.services.folders import NAME_LENGTH, create_folder, delete_folder, move_folder, rename_folder

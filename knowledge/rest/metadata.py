@@ -7,11 +7,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.checks import get_visible
 from authz.rest.views import PrincipalView
+from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Input
 from knowledge.models import DocumentField, FieldKind, KnowledgeBase
 from knowledge.rest.documents import READ, shown_document
 from knowledge.rest.serializers import DocumentSerializer

@@ -9,16 +9,16 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.decision_reasons import Considered, Fate
-from authz.explain import Explanation, PathStep, Reason, StepKind
-from authz.impact import Delta, Effects, PersonEffect
+from authz.explanations.decision_reasons import Considered, Fate
+from authz.explanations.explain import Explanation, PathStep, Reason, StepKind
+from authz.explanations.impact import Delta, Effects, PersonEffect
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import BINARY, operation
-from copilot_site.lib.spreadsheets import CsvDownload
-from copilot_site.lib.strict_serializers import Filters, Input
+from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
+from copilot_site.lib.text.spreadsheets import CsvDownload
 from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
 from knowledge.governance.changes import Membership, What, end_of
 from knowledge.governance.effective_rights import MAX_TITLES, titles

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
-from copilot_site.lib.strict_serializers import Input
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.conditions import MAX_CONDITIONS

@@ -11,14 +11,14 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.checks import get_visible
 from authz.principal import Principal
 from authz.rest.views import PrincipalView, PrincipalViewSet
+from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import NotFound, PermissionDenied
-from copilot_site.lib.openapi import operation
+from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.strict_serializers import Filters, Input
 from copilot_site.lib.registry import UnknownName
-from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import Document, Every, Source, SourceRun, Trigger
 from knowledge.sources.origin import Origin, origin_of
 from knowledge.sources.reading import Preview, kind_of

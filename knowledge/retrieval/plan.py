@@ -9,9 +9,9 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
-from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.folders import folder_ids_with
 from copilot_site.lib.database import prepared_cursor
 from knowledge.models import Document
 from knowledge.retrieval.conditions import Condition, holds

@@ -12,7 +12,7 @@ from uuid import UUID
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
+from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
 from knowledge.selectors import ShownPassage, passages

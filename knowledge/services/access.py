@@ -11,12 +11,12 @@ from django.db import transaction
 
 from audit.actions import Action
 from audit.record import record
-from authz import grants
-from authz.checks import require_manage
-from authz.holders import Holder, managers_kept
 from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights import grants
+from authz.rights.checks import require_manage
+from authz.rights.holders import Holder, managers_kept
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services.access_nodes import drop_node_if_empty, existing_node, node_of
 from knowledge.services.tree import lock_tree, mark_cuts
@@ -115,7 +115,7 @@ def transfer(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -
 def carrier_of(place: Place) -> KnowledgeBase | Folder | None:
     """Return the row that carries the grants and denials made on this very place; None for a document without exceptions.
 
-    `authz.grants.grants_on` and `denials_on` list what is on it.
+    `authz.rights.grants.grants_on` and `denials_on` list what is on it.
     """
     return existing_node(place) if isinstance(place, Document) else place
 

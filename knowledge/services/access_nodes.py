@@ -4,8 +4,8 @@ Chunks keep their place in `ChunkIndex.folder`, which is the document's `access`
 row, which publishing and indexing take, too, so that no row is written for a place that has just changed.
 """
 
-from authz.checks import missing
-from authz.grants import is_bare
+from authz.rights.checks import missing
+from authz.rights.grants import is_bare
 from knowledge.ingestion.publish import count_passages
 from knowledge.models import ChunkIndex, Document, Folder, FolderKind
 from knowledge.services.tree import hang, link_new, lock_tree

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.governing import governed
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.governing import governed
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Folder, WebhookEvent
 from knowledge.selectors import discoverable_folders

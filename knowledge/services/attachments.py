@@ -1,8 +1,8 @@
 """The files of a conversation: documents in a place of their own, which its person reads while they are in the conversation.
 
 The place is a hidden folder with the conversation's id. It inherits nothing, nothing is granted on it, and nobody may change
-its rights: its owner is let in by the statement that reads rights (`authz.folders`), for a principal that is in this conversation. So no
-list, search or answer anywhere else has to know of it.
+its rights: its owner is let in by the statement that reads rights (`authz.rights.folders`), for a principal that is in this
+conversation. So no list, search or answer anywhere else has to know of it.
 """
 
 import logging
@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from knowledge.models import ATTACHMENTS, Chunk, Document, DocumentVersion, Folder, FolderKind, Graph, KnowledgeBase
 from knowledge.services.folders import root_folder

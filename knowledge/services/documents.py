@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, missing, require
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, missing, require
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
 from knowledge.services.access_nodes import locked_row, put

@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
-from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, require
+from authz.rights.governing import get_governed
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.one_line import tidy_line
+from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
 from knowledge.stated_fields import NAME_LENGTH, VALUE_LENGTH, fill_from_files, say, value_of

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
-from authz.grants import give
-from authz.holders import Holder
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, require
+from authz.rights.grants import give
+from authz.rights.holders import Holder
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
-from copilot_site.lib.one_line import tidy_line
+from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
 from knowledge.services import access
 from knowledge.services.passages import BY_THE_SYSTEM, Cutting, checked_cutting, cutting_of, put_cutting

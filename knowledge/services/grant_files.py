@@ -19,12 +19,12 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.grants import denials_on, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import denials_on, grants_on
 from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.spreadsheets import safe_cell, unsafe_cell
+from copilot_site.lib.text.spreadsheets import safe_cell, unsafe_cell
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, require
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document, DocumentVersion, ParseStatus
 from knowledge.services.folders import clean_name

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible
-from authz.governing import get_governed
 from authz.principal import Principal
+from authz.rights.checks import get_visible
+from authz.rights.governing import get_governed
 from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.chunking import ChunkDraft
 from knowledge.ingestion.stages import cut, load_parsed, sizes_of

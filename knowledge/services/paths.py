@@ -9,9 +9,9 @@ from django.core.files import File
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, require
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Folder, FolderKind, KnowledgeBase
 from knowledge.services.folders import clean_name, ensure_path

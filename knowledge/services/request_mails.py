@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from authz.holders import people_with
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
+from authz.rights.holders import people_with
 from knowledge.services.reminders import LANGUAGES
 
 logger = logging.getLogger(__name__)

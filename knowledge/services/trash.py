@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, missing, require
-from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import get_visible, missing, require
+from authz.rights.folders import folder_ids_with
 from copilot_site.lib.errors import Conflict
 from knowledge.models import Document, Folder, FolderKind
 from knowledge.services.access_nodes import locked_row, read_rights_from

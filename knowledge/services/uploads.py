@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import can, get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can, get_visible, require
 from copilot_site.lib.errors import NO_SPACE, InvalidInput, PermissionDenied, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.json_input import loads_answer
+from copilot_site.lib.text.json_input import loads_answer
 from knowledge.sources.base import Unreadable
 from knowledge.sources.http import SourceResponse, shown
 

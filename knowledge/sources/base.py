@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.one_line import one_line
 from copilot_site.lib.registry import Registry, load_modules
+from copilot_site.lib.text.one_line import one_line
 
 
 class Unreadable(InvalidInput):

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from markdown_it import MarkdownIt
 
-from copilot_site.lib.regular_files import SILENCE_S, within
+from copilot_site.lib.storage.regular_files import SILENCE_S, within
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.sources.base import Access, Content, Item, Unreadable
 from knowledge.sources.http import HttpConnector

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from pydantic import AfterValidator
 from urllib3.exceptions import HTTPError
 
-from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
-from copilot_site.lib.outgoing_http import Session, refusal_in
+from copilot_site.lib.outgoing.addresses import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
+from copilot_site.lib.outgoing.http import Session, refusal_in
 from copilot_site.lib.version import AGENT
 from knowledge.sources.base import Connector, ConnectorContext, Passing, Unreadable
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
 from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import (
     Connector,

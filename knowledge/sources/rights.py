@@ -12,10 +12,10 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from authz.grant_origins import Origin, settle
-from authz.grants import give
-from authz.holders import Holder, granted_above
 from authz.permissions import Right
+from authz.rights.grant_origins import Origin, settle
+from authz.rights.grants import give
+from authz.rights.holders import Holder, granted_above
 from knowledge.models import Folder, FolderLink, Source, SourceItem, SourceRun
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.services.access import break_inheritance, restore_inheritance

@@ -17,8 +17,8 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from authz.addresses import accounts_with, folded
-from copilot_site.lib.one_line import tidy_line
+from authz.sign_in.addresses import accounts_with, folded
+from copilot_site.lib.text.one_line import tidy_line
 from knowledge.sources.base import Access, Unreadable
 
 FILE = ".rights.yaml"

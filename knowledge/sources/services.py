@@ -19,10 +19,10 @@ from django.utils.translation import ngettext
 
 from audit.actions import Action
 from audit.record import record
-from authz.governing import get_governed, governed
 from authz.principal import Principal
+from authz.rights.governing import get_governed, governed
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
 from knowledge.models import Folder, RunState, Source, SourceItem, SourceRun
 from knowledge.services.originals import withdraw_document
 from knowledge.sources.files import remove_cache

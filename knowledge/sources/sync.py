@@ -14,7 +14,7 @@ from django.db import DataError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from authz.checks import missing
+from authz.rights.checks import missing
 from copilot_site.lib.errors import CopilotError, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Source, SourceItem, SourceRun
 from knowledge.services.folders import ensure_path

@@ -13,10 +13,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
-from authz.governing import governed
 from authz.principal import Principal
-from copilot_site.lib.body_limit import hook_body
+from authz.rights.governing import governed
 from copilot_site.lib.errors import CopilotError, NotFound, PermissionDenied
+from copilot_site.lib.http.body_limit import hook_body
 from copilot_site.lib.registry import UnknownName
 from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigger
 from knowledge.services.folders import ensure_path, root_folder

@@ -11,10 +11,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from django.utils.translation import gettext as _
 from lxml import etree, html
 
-from copilot_site.lib.outgoing import AddressRefused, parsed_url
+from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url
 from knowledge.parsers.formats.html import decoded_page
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.html_hidden import Look, Looks
+from knowledge.parsers.html.hidden import Look, Looks
 from knowledge.sources.base import Content, Unreadable
 
 MAX_BYTES = 5_000_000  # of HTML

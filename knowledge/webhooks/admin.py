@@ -15,8 +15,8 @@ from django.utils.translation import ngettext
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
+from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
 from knowledge.models import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 from knowledge.webhooks.announcing import put_down
 from knowledge.webhooks.sending import send

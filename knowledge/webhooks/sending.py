@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from urllib3.exceptions import HTTPError
 
-from copilot_site.lib.outgoing import services_at
-from copilot_site.lib.outgoing_http import Session, refusal_in
+from copilot_site.lib.outgoing.addresses import services_at
+from copilot_site.lib.outgoing.http import Session, refusal_in
 from copilot_site.lib.version import AGENT
 from knowledge.models import DeliveryState, WebhookDelivery
 from knowledge.webhooks.setting_up import SecretLost, opened_secret

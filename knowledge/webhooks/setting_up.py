@@ -12,8 +12,8 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
-from copilot_site.lib.sealing import SealBroken, seal, unseal
+from copilot_site.lib.outgoing.addresses import parsed_url, require_plausible, services_at
+from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
 from knowledge.models import Webhook, WebhookEvent
 
 BYTES = 32  # of a secret

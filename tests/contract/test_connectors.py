@@ -70,7 +70,7 @@ def test_every_kind_is_held_to_this_contract() -> None:
 
 @pytest.mark.parametrize("kind", sorted(WHERE))
 def test_a_secret_is_never_sent_in_the_clear_to_the_internet(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: ["93.184.216.34"])
+    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up", lambda host, port: ["93.184.216.34"])
     with pytest.raises(InvalidInput, match="only sent over https"):
         opened(kind, "http://source.example/a/", "tea")
 

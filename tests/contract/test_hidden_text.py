@@ -128,11 +128,11 @@ class SeesEverything:
 
 
 OFF: dict[str, tuple[str, object]] = {
-    "html_white": ("html_hidden.Look.why_unseen", None),
-    "md_span": ("html_hidden._reason", lambda element, style: None),
-    "docx_vanish": ("docx_hidden.Place.why", lambda place, look: None),
+    "html_white": ("html.hidden.Look.why_unseen", None),
+    "md_span": ("html.hidden._reason", lambda element, style: None),
+    "docx_vanish": ("office.docx_hidden.Place.why", lambda place, look: None),
     "xlsx_hidden_row": ("formats.xlsx.sheet_parts", lambda path: {}),
-    "pptx_beside_the_slide": ("pptx_hidden.Sight.why_shape", lambda sight, shape: None),
+    "pptx_beside_the_slide": ("office.pptx_hidden.Sight.why_shape", lambda sight, shape: None),
     "pdf_white_ink": ("formats.pdf.Visibility", SeesEverything),
 }
 

@@ -13,8 +13,8 @@ import requests
 from agent.providers.base import ModelError, ModelMisconfigured
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
-from copilot_site.lib.outgoing import Policy
-from copilot_site.lib.outgoing_http import Session
+from copilot_site.lib.outgoing.addresses import Policy
+from copilot_site.lib.outgoing.http import Session
 from tests.modelserver import Step, says, serving
 
 NAME = "service.copilot.test"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers import pdf_hidden
+from knowledge.parsers.pdf import hidden as pdf_hidden
 from tests.contract.test_hidden_text import parsed
 from tests.hidden_texts import SEEN, UNSEEN
 

@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from agent.cited_answer import Draft, Output
 from agent.events import StopReason
-from agent.state import Authz, EvidenceItem, Input, Plan, RunState, State, ToolProblem, ToolSummaries, TraceStep
+from agent.run_state.cited_answer import Draft, Output
+from agent.run_state.state import (
+    Authz,
+    EvidenceItem,
+    Input,
+    Plan,
+    RunState,
+    State,
+    ToolProblem,
+    ToolSummaries,
+    TraceStep,
+)
 
 CITED = [
     {"evidence_id": "doc:deploy_spec_v3:chunk_001:a1b2c3d4"},

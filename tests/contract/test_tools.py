@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, Value
 from pydantic import Field
 
-from agent.fencing import MAX_CHARACTERS, bounded
+from agent.evidence.fencing import MAX_CHARACTERS, bounded
 from agent.tool_names import ALIASES, ORDER
 from agent.tools import base
 from agent.tools.base import Tool, ToolContext, default_names, in_order, specification, tools
@@ -19,9 +19,9 @@ from agent.tools.calling import Called
 from agent.tools.thinking import Thinking
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from knowledge.graph.building import fill
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import Scope

@@ -25,7 +25,7 @@ import json
 from django.contrib.auth.models import User
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.services.folders import create_knowledge_base, root_folder
 keeper = Principal.of(User.objects.create_superuser("keeper", "", "{PASSWORD}"))
 folder = root_folder(create_knowledge_base(keeper, name="Lighthouse"))

@@ -11,8 +11,8 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant, OrgUnit
+from authz.people.units import create_unit
 from authz.principal import Principal
-from authz.units import create_unit
 from knowledge.ingestion.publish import count_passages
 from knowledge.ingestion.rows import IndexRow, write_index_rows
 from knowledge.ingestion.stages import save_parsed

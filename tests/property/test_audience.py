@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
-import authz.folders
+import authz.rights.folders
 from authz.permissions import Right
 from authz.principal import Principal
 from tests.property.rights_model import PEOPLE
@@ -82,7 +82,7 @@ def test_what_a_group_sees_is_the_intersection(examples: int, least: int) -> Non
     ids=["one is enough", "who is gone does not count"],
 )
 def test_a_statement_with_a_mistake_is_caught(monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
-    assert right in authz.folders._ALL
-    monkeypatch.setattr(authz.folders, "_ALL", authz.folders._ALL.replace(right, wrong))
+    assert right in authz.rights.folders._ALL
+    monkeypatch.setattr(authz.rights.folders, "_ALL", authz.rights.folders._ALL.replace(right, wrong))
     with pytest.raises(AssertionError, match="instead of"):
         run(6)

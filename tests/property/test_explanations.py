@@ -15,14 +15,14 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
-from authz.decision_reasons import Fate, Rulebook
-from authz.explain import Reason, explain
-from authz.folders import folder_ids_with, knowledge_base_ids_with
+from authz.explanations.decision_reasons import Fate, Rulebook
+from authz.explanations.explain import Reason, explain
 from authz.models import FolderUserGrant, PermissionSnapshot
-from authz.people import Person, people
+from authz.people.groups import Person, people
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
+from authz.rights.folders import folder_ids_with, knowledge_base_ids_with
+from authz.rights.snapshot import take_snapshot
 from knowledge.governance.effective_rights import person_of, rulebook_of
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import verify_export
+from audit.chain.keys import public_key, signing_key
 from audit.export import export_entries, format_named
-from audit.keys import public_key, signing_key
 from audit.selectors import EntryFilter
 from audit.verify_export import Export, canonical, commitment, content_hash, link_hash
 from tests.integration.audit.conftest import folders, logbook

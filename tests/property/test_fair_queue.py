@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.load.fair_queue import FairQueue, QueueFull, Ticket
 
 PARTIES = st.integers(0, 4)
 ARRIVALS = st.lists(PARTIES, min_size=1, max_size=40)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from authz.grants import give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give, take_back
 from knowledge.graph.building import fill
 from knowledge.graph.traversal import Reach, about_question
 from knowledge.models import Chunk, Document, KnowledgeBase

@@ -22,11 +22,11 @@ from agent import revocation
 from agent.conversations.sessions import create_session
 from agent.runs import follow
 from agent.runs.start import ask
-from authz.grants import deny
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import bearer_of
+from authz.rights.grants import deny
+from authz.tokens.api_tokens import bearer_of
 from copilot_site.lib.errors import CopilotError
 from knowledge.models import Document, KnowledgeBase
 from knowledge.services.access import break_inheritance

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.attribution.answer_writer import Writer
-from agent.cited_answer import laid_out
 from agent.events import Answer, Event, Slot
-from agent.evidence import found_hit
+from agent.evidence.items import found_hit
 from agent.providers.base import Delta, Message, Prices, Shape
-from agent.run import Run
+from agent.run_state.cited_answer import laid_out
+from agent.run_state.run import Run
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope, search
 from tests.integration.agent.conversations import LEAVE, make_library, make_reader

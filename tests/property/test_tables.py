@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from knowledge.parsers.blocks import Block
-from knowledge.parsers.html_reader import Reader
+from knowledge.parsers.html.reader import Reader
 from knowledge.parsers.tables import JOINED
 from knowledge.text.pipe_table import cells_in
 

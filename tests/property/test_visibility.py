@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from authz import units
+from authz.people import units
 from authz.permissions import Right
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase

@@ -28,9 +28,9 @@ from agent.chat_platforms.base import (
     TooLarge,
     platforms,
 )
-from agent.web_request import NotRead, request
-from copilot_site.lib.json_input import cleaned, loads, loads_answer
-from copilot_site.lib.outgoing import services_at
+from agent.connections.web_request import NotRead, request
+from copilot_site.lib.outgoing.addresses import services_at
+from copilot_site.lib.text.json_input import cleaned, loads, loads_answer
 
 WINDOW_S = 300  # tolerated age of a call's timestamp; redelivered events have a new one
 MESSAGE = "im.message.receive_v1"

@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 
-from agent.cited_answer import code_indent
 from agent.conversations.presentation.chips import Chip, chips_after
 from agent.conversations.presentation.markdown_tables import tables_in
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
 from agent.passages.answer import NAME
+from agent.run_state.cited_answer import code_indent
 
 OURS: Final = frozenset({"", NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (

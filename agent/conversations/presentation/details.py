@@ -15,7 +15,7 @@ from agent.conversations.presentation.visibility import reader_of
 from agent.events import StopReason
 from agent.models import Message
 from authz.principal import Principal
-from knowledge.places import DocumentPlace, places_of
+from knowledge.documents.places import DocumentPlace, places_of
 
 CHIP_LENGTH = 28  # characters of a title; a card has all of it
 MAX_READ = 20  # documents listed as read besides

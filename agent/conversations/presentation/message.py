@@ -14,10 +14,10 @@ from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import StepSummary
 from agent.models import AnswerFault, MadeFile, Role, ToolApproval
-from agent.outside import SERVICE_SOURCE, AskedOutside, host_of
 from agent.passages.excerpts import Part, folded
+from agent.run_state.outside import SERVICE_SOURCE, AskedOutside, host_of
 from business.results.shown_query import QueryShown
-from knowledge.places import DocumentPlace
+from knowledge.documents.places import DocumentPlace
 from knowledge.selectors import ShownPassage
 from knowledge.services.access_requests import Offer
 
@@ -27,7 +27,7 @@ class ShownSentence:
     """A sentence of an answer. Masked: its text is removed because this person may no longer see its passage.
 
     is_checked: False where it was not checked against its source. is_outside: its source is a web page. gap, slot: as
-    in `agent.cited_answer.CitedSentence`.
+    in `agent.run_state.cited_answer.CitedSentence`.
     """
 
     text: str
@@ -192,7 +192,7 @@ class Around:
 class ShownMessage:
     """A message as this person may see it now.
 
-    kind, is_declined: as `agent.cited_answer.Output` has them; confidence: of an answer that has a kind.
+    kind, is_declined: as `agent.run_state.cited_answer.Output` has them; confidence: of an answer that has a kind.
 
     notice: what was done differently from what they would expect. understood: the completed question, "" where it was
     used as asked. readings: questions to choose from, where the answer asks back. offers: where nothing was found,

@@ -9,7 +9,7 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.events import StopReason
 from agent.passages.answer import NAME
 from agent.providers.configured import FROM_SETTINGS
-from agent.verified_match import PROVIDER as VERIFIED
+from agent.run_state.verified_match import PROVIDER as VERIFIED
 
 ENDINGS: Final[Mapping[str, str]] = {
     StopReason.NEED_CLARIFY: "asked-back",

@@ -7,8 +7,8 @@ from django.db.models import Q
 
 from agent.text.words import matter_terms
 from authz.principal import Principal
+from knowledge.documents.places import DocumentPlace, places_of
 from knowledge.models import Document
-from knowledge.places import DocumentPlace, places_of
 from knowledge.text.terms import terms
 
 MAX = 3

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agent.state import Route, State
+from agent.run_state.state import Route, State
 
 Said = str | Promise
 WAYS: Final[Mapping[str, Said]] = {

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from agent.cited_answer import laid_out
 from agent.conversations.made_files import made_files
 from agent.conversations.presentation.attachments import Attachment, shown_attachments
 from agent.conversations.presentation.message import (
@@ -22,10 +21,11 @@ from agent.conversations.presentation.message import (
 )
 from agent.events import StopReason
 from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
-from agent.outside import AskedOutside
 from agent.passages.excerpts import excerpt_of
+from agent.run_state.cited_answer import laid_out
+from agent.run_state.outside import AskedOutside
+from agent.run_state.verified_match import standing_on
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
-from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.fields import Fields, fitting
 from business.explore.links import explore_url

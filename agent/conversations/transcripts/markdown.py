@@ -5,7 +5,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from agent.conversations.transcripts.transcript import Footnote, Span, Transcript, TranscriptTable, Turn
-from copilot_site.lib.markdown_text import escaped_markdown, markdown_address
+from copilot_site.lib.text.markdown_text import escaped_markdown, markdown_address
 
 MEDIA_TYPE = "text/markdown"
 

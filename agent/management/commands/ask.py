@@ -7,14 +7,14 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
-from agent.asked_in import require_tables
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
-from agent.profiles import Options
+from agent.profiles.asked_in import require_tables
+from agent.profiles.settings import Options
 from agent.runs.start import ask, check_question
 from authz.principal import Principal
-from business.data_scope import TableName
 from business.presentation.report import markdown_table
+from business.sources.data_scope import TableName
 from copilot_site.lib.commands import one_sentence, reader_may_leave
 from copilot_site.lib.errors import InvalidInput
 from knowledge.retrieval.search import Scope

@@ -15,8 +15,8 @@ from agent.providers.structured import complete
 from business.inference.described import describe_layer
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import written
-from business.source_checks import source_named
-from business.sources import draft
+from business.sources.checks import source_named
+from business.sources.services import draft
 from copilot_site.lib.commands import one_sentence
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from agent.verified_answers.selectors import evaluation_cases
-from business.source_checks import source_named
+from business.sources.checks import source_named
 from copilot_site.lib.commands import one_sentence
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from audit.checkpoints import sign_checkpoint
+from audit.chain.checkpoints import sign_checkpoint
 from copilot_site.lib.commands import one_sentence
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from audit.keys import ensure_key, new_key
+from audit.chain.keys import ensure_key, new_key
 from copilot_site.lib.commands import one_sentence
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.verification import VerificationReport, verify
+from audit.chain.verification import VerificationReport, verify
 
 SHOWN = 20  # the most faults printed; the first says where to look
 

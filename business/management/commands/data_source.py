@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand
 from business.mysql.source import setup as mysql_setup
 from business.sandbox.setup import source_setup
 from business.semantic_layer.yaml_io import read_layer, written
-from business.source_checks import failure_recorded, source_named, unchecked
-from business.sources import save_layer
+from business.sources.checks import failure_recorded, source_named, unchecked
+from business.sources.services import save_layer
 from copilot_site.lib.commands import one_sentence, read_text
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from business.semantic_layer.yaml_io import written
-from business.source_checks import source_named
-from business.sources import draft, save_layer
+from business.sources.checks import source_named
+from business.sources.services import draft, save_layer
 from copilot_site.lib.commands import one_sentence
 
 

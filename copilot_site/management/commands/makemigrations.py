@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.commands import makemigrations
 
-from audit.db_owner import as_owner
+from audit.chain.db_owner import as_owner
 
 
 class Command(makemigrations.Command):

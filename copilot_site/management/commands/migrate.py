@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import CommandError
 from django.core.management.commands import migrate
 
-from audit.db_owner import as_owner, make_role
+from audit.chain.db_owner import as_owner, make_role
 from copilot_site.database_version import leave_name, of_another_version
 from copilot_site.lib.commands import one_sentence
 

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from audit.db_owner import as_owner
-from audit.keys import ensure_key
+from audit.chain.db_owner import as_owner
+from audit.chain.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.backup import MANIFEST, back_up
 from copilot_site.checks import nobody_signs_in_with_a_public_password

@@ -15,7 +15,7 @@ from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.progress import progress
-from copilot_site.lib.regular_files import open_regular
+from copilot_site.lib.storage.regular_files import open_regular
 from knowledge.ingestion.completion import complete
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.selectors import base_named

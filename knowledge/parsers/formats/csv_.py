@@ -14,7 +14,7 @@ from knowledge.parsers.base import ParseFailed, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, unmarked
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.number_formats import PRECISION
+from knowledge.parsers.office.number_formats import PRECISION
 from knowledge.parsers.tables import Cell, table_blocks
 
 _CURRENCY = r"(?:[€$£¥￥]|EUR|USD|CNY|GBP|CHF|RMB|元)"

@@ -16,7 +16,7 @@ class DocxParser:
     name = "docx"
     mime_types = ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",)
     extensions = (".docx",)
-    preload = ("docx", "knowledge.parsers.docx_walk")
+    preload = ("docx", "knowledge.parsers.office.docx_walk")
 
     def recognises(self, path: Path) -> bool:
         return detect.has_ooxml_part(path, "word/")
@@ -25,7 +25,7 @@ class DocxParser:
         check_ooxml(path, limits, xml_bytes=limits.member_xml_bytes)
         from docx import Document
 
-        from knowledge.parsers.docx_walk import Walk
+        from knowledge.parsers.office.docx_walk import Walk
 
         with path.open("rb") as file:
             document = Document(file)

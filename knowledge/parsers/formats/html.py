@@ -8,7 +8,7 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.encoding import decode
-from knowledge.parsers.html_reader import Reader
+from knowledge.parsers.html.reader import Reader
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.precheck import check_text_file_size, page_tree

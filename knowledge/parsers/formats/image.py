@@ -9,7 +9,7 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import ParseFailed, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, Picture
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.page_image import upright
+from knowledge.parsers.pdf.page_image import upright
 from knowledge.parsers.precheck import check_file_size
 
 
@@ -21,7 +21,7 @@ class ImageParser:
     mime_types: tuple[str, ...]
     extensions: tuple[str, ...]
     signatures: tuple[bytes, ...]
-    preload: tuple[str, ...] = ("knowledge.parsers.page_image",)
+    preload: tuple[str, ...] = ("knowledge.parsers.pdf.page_image",)
 
     def recognises(self, path: Path) -> bool:
         return detect.head(path).startswith(self.signatures)

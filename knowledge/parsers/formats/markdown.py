@@ -17,7 +17,7 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import parsers
 from knowledge.parsers.blocks import ParsedDocument, block, unmarked
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.html_reader import Reader
+from knowledge.parsers.html.reader import Reader
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.precheck import page_tree

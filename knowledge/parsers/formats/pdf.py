@@ -20,10 +20,10 @@ from knowledge.parsers.base import ParseFailed, Rejected, parsers
 from knowledge.parsers.blocks import MAX_ADDRESS, Block, Box, ParsedDocument, Picture, hidden_block, linked, taken_links
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
-from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
-from knowledge.parsers.pdf_geometry import Page, RuledTable, Segment, raised_or_lowered
-from knowledge.parsers.pdf_hidden import Visibility
-from knowledge.parsers.pdf_layout import blocks_of
+from knowledge.parsers.pdf.characters import NO_CHARACTER, Placement, characters
+from knowledge.parsers.pdf.geometry import Page, RuledTable, Segment, raised_or_lowered
+from knowledge.parsers.pdf.hidden import Visibility
+from knowledge.parsers.pdf.layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
 from knowledge.text.normalise import cleaned
 from knowledge.titles import stated_title

@@ -16,7 +16,7 @@ class PptxParser:
     name = "pptx"
     mime_types = ("application/vnd.openxmlformats-officedocument.presentationml.presentation",)
     extensions = (".pptx",)
-    preload = ("pptx", "knowledge.parsers.pptx_walk")
+    preload = ("pptx", "knowledge.parsers.office.pptx_walk")
 
     def recognises(self, path: Path) -> bool:
         return detect.has_ooxml_part(path, "ppt/")
@@ -25,7 +25,7 @@ class PptxParser:
         check_ooxml(path, limits, xml_bytes=limits.member_xml_bytes)
         from pptx import Presentation
 
-        from knowledge.parsers.pptx_walk import Walk
+        from knowledge.parsers.office.pptx_walk import Walk
 
         with path.open("rb") as file:
             presentation = Presentation(file)

@@ -16,12 +16,12 @@ from knowledge.parsers.blocks import Block, ParsedDocument, block, hidden_block,
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
-from knowledge.parsers.number_formats import formatted, plain
+from knowledge.parsers.office.number_formats import formatted, plain
+from knowledge.parsers.office.time_formats import iso, shown_time
+from knowledge.parsers.office.xlsx_parts import SheetParts, sheet_parts
+from knowledge.parsers.office.xlsx_styles import Style
 from knowledge.parsers.precheck import check_ooxml, check_sheets
 from knowledge.parsers.tables import EMPTY, MAX_HEADER_ROWS, Cell, Row, may_name, table_blocks
-from knowledge.parsers.time_formats import iso, shown_time
-from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
-from knowledge.parsers.xlsx_styles import Style
 
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one

@@ -10,7 +10,7 @@ from django.conf import settings as site
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.regular_files import SILENCE_S, read_regular, within
+from copilot_site.lib.storage.regular_files import SILENCE_S, read_regular, within
 from knowledge.sources import base
 from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, local_folder

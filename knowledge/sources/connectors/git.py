@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.outgoing import pages
-from copilot_site.lib.outgoing_http import pool_manager, refusal_in
+from copilot_site.lib.outgoing.addresses import pages
+from copilot_site.lib.outgoing.http import pool_manager, refusal_in
 from knowledge.sources import base
 from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, cache_folder, sections_of

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from lxml import etree
 from pydantic import field_validator
 
-from copilot_site.lib.xml_input import read_xml
+from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import paged, strange
 from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked

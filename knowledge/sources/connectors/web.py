@@ -17,9 +17,9 @@ from lxml import etree
 from pydantic import model_validator
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.outgoing.addresses import AddressRefused
+from copilot_site.lib.text.xml_input import read_xml
 from copilot_site.lib.version import AGENT
-from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import read_types

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.xml_input import read_xml
+from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import strange
 from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked

@@ -9,12 +9,12 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.accounts import change_account, create_account, create_service_account, delete_account, set_enabled
 from authz.models import UnitKind
+from authz.people.accounts import change_account, create_account, create_service_account, delete_account, set_enabled
+from authz.people.roles import create_role
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.roles import create_role
-from authz.units import create_unit, join
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from knowledge.models import KnowledgeBase
 from knowledge.services import access

@@ -10,10 +10,10 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import ApiToken
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
-from authz.units import create_unit, join
+from authz.tokens.api_tokens import issue_token
 from knowledge.models import Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.roles import create_role
+from authz.people.roles import create_role
 from copilot_site.admin_home.areas import open_pages
 from tests.factories import make_base
 from tests.integration.governance.world import World, client_of, make_overseer, staff

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from agent.events import StopReason
 from agent.models import DayOfUse, Message, Rating, Role, Session
 from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
-from authz.units import create_unit, join
+from authz.people.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.check_result import CheckResult

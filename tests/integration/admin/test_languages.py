@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from authz.units import create_unit
+from authz.people.units import create_unit
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.utils import timezone
 from agent.models import DayOfUse, UnitBudget, VerifiedAnswer
 from audit.actions import Action
 from audit.record import record
-from authz.units import create_unit, join
+from authz.people.units import create_unit, join
 from knowledge.models import Source
 from tests.factories import make_base, make_folder, make_user
 from tests.integration.governance.world import client_of

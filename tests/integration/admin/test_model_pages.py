@@ -6,12 +6,12 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
+from agent.connections.service_keys import opened
 from agent.models import LanguageModel
 from agent.providers.presets import PRESETS
-from agent.service_keys import opened
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.outgoing import parsed_url
+from copilot_site.lib.outgoing.addresses import parsed_url
 from tests.factories import make_user
 from tests.integration.admin.test_try_model import NUMBERS
 from tests.integration.governance.world import client_of, staff, text_of

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.storage_trial import fault_of
+from copilot_site.lib.storage.storage_trial import fault_of
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of

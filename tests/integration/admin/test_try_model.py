@@ -12,9 +12,9 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from agent.connections.service_keys import save_language_model
 from agent.models import LanguageModel
 from agent.providers.openai_compatible import OpenAICompatible, ServedModel
-from agent.service_keys import save_language_model
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user

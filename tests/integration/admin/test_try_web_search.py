@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from agent.connections.service_keys import opened, save_web_search
 from agent.models import WebHost, WebSearchProvider
-from agent.service_keys import opened, save_web_search
 from agent.web.hosts import HostRules
 from agent.web.providers.base import kinds
 from agent.web.searching import search, service_of

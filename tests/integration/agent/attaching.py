@@ -10,7 +10,7 @@ from agent.conversations.attachments import attach
 from agent.conversations.sessions import create_session
 from agent.events import Event
 from agent.models import Session
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from authz.principal import Principal
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Document

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from agent.conversations.sessions import create_session
 from agent.events import Event
 from agent.models import Session
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch

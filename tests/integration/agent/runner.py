@@ -14,11 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 
 async def answer(user_id: int, session_id: UUID, question: str) -> None:
-    from agent.profiles import Options
+    from agent.profiles.settings import Options
+    from agent.run_state.threads import in_thread
     from agent.runs.follow import follow
     from agent.runs.run import launch
     from agent.runs.start import begin
-    from agent.threads import in_thread
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope
 

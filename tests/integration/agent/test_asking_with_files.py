@@ -12,7 +12,7 @@ from agent.conversations import attachments
 from agent.conversations.attachments import attach, file_into, remove, take_out, unsent_attachments
 from agent.conversations.sessions import create_session, delete_session, get_message, messages_of
 from agent.models import AgentProfile, Message, Role
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right

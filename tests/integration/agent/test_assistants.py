@@ -11,13 +11,13 @@ from django.urls import reverse
 from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Message, Session
 from agent.profile_choice import assistants_for, profile_of, usable_profiles
-from agent.profiles import Options, Tone
+from agent.profiles.settings import Options, Tone
 from agent.prompting import prompt
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import NotFound
 from tests.factories import make_base, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader

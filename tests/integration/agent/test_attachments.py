@@ -19,14 +19,14 @@ from agent.conversations.sharing import share as share_conversation
 from agent.palette.finding import find
 from agent.palette.places import find_places
 from audit.models import Entry
-from authz.governing import get_governed, governed, reviewed
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.governing import get_governed, governed, reviewed
+from authz.rights.grants import give
 from business.models import DataSource
 from business.spreadsheets.sources import describe
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge import places
+from knowledge.documents import places
 from knowledge.governance.effective_rights import places_of
 from knowledge.ingestion.pipeline import ingest
 from knowledge.library import knowledge_bases_of

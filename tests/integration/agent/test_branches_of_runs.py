@@ -7,7 +7,7 @@ import pytest
 from agent.conversations.history import history_of, understood
 from agent.conversations.sessions import create_session, messages_of
 from agent.models import Message, Session
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.runs.follow import told_anew
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound

@@ -17,9 +17,9 @@ from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
 from redis import Redis as SyncRedis
 
-from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.conversations.sessions import create_session
 from agent.models import Message, Role
+from agent.pages.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.urls import websocket_urlpatterns
 from authz.principal import Principal
 from tests.factories import make_user

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from agent.events import Answer, Complete, References
 from agent.models import Message
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored

@@ -10,9 +10,9 @@ from django.urls import reverse
 from agent.conversations.history import history_of
 from agent.models import Message
 from agent.runs.follow import told_anew
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from business.results import visibility
 from copilot_site.lib.registry import Registry
 from knowledge.models import Document

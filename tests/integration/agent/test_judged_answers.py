@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from agent.connections.service_keys import sealed
 from agent.events import Answer
 from agent.models import AgentProfile, LanguageModel
-from agent.profiles import Options
-from agent.service_keys import sealed
+from agent.profiles.settings import Options
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import SEARCH, THIRTY, judge, judges, modelled, of
 from tests.modelserver import Step, says

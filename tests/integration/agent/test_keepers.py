@@ -9,8 +9,8 @@ from django.urls import reverse
 from agent.models import Message
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, stored
 from tests.integration.pages.house import client_of

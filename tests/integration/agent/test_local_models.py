@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.local_models import local_address, permit_here, policy_of
+from agent.connections.local_models import local_address, permit_here, policy_of
+from agent.connections.service_keys import save_language_model, save_web_search
+from agent.connections.web_request import Code, NotRead, request
 from agent.mcp_client.services import check_place
 from agent.models import LanguageModel, McpService, WebSearchProvider
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_by
-from agent.service_keys import save_language_model, save_web_search
 from agent.web.hosts import host_rules
-from agent.web_request import Code, NotRead, request
 from audit.actions import Action
 from audit.models import Entry
-from authz.claim_admin import SignInForm
-from authz.issuer_check import fault_of
 from authz.principal import Principal
+from authz.sign_in.claim_admin import SignInForm
+from authz.sign_in.issuer_check import fault_of
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
-from copilot_site.lib.outgoing import AddressRefused, checked, parsed_url, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, checked, parsed_url, services
 from knowledge.embedding.trial import dimensions_at
 from knowledge.models import Webhook
 from knowledge.sources.http import Client

@@ -9,18 +9,18 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
-from agent.document_facts import queried_documents
 from agent.events import AgentQuery, Event
+from agent.evidence.document_facts import queried_documents
 from agent.models import Message, Session
 from agent.revocation import EvidenceGone, guarded, keep_visible, require_visible
-from agent.run import Run
+from agent.run_state.run import Run
+from agent.run_state.state import Turn
 from agent.runs.start import give_model
-from agent.state import Turn
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from agent.dialogue.conversation import CONTEXT_SHARE, WRITE_NOW
 from agent.events import Reflection, StopReason, ToolResult
 from agent.models import AgentProfile, DayOfUse
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.prompting import count_messages, count_tokens
 from tests.factories import make_document
 from tests.integration.agent.conversations import (

@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from agent import texts
+from agent.connections.service_keys import sealed
 from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
 from agent.models import AgentProfile, LanguageModel, Message
-from agent.profiles import Options
-from agent.service_keys import sealed
-from authz.grants import take_back
+from agent.profiles.settings import Options
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import CopilotError
 from tests.factories import allow
 from tests.integration.agent.conversations import (

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from agent.events import Answer, StopReason, ToolCall
 from agent.models import AgentProfile
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from tests.factories import make_document
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import THIRTY, modelled, of, roles, sent

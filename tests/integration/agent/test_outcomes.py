@@ -6,9 +6,9 @@ from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, Complete, Event, StopReason
 from audit.actions import Action, Outcome
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import (

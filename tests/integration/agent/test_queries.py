@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import Field
 
-from agent.run import Finding
-from agent.state import EvidenceItem, EvidenceSource, SqlSummary, State
+from agent.run_state.run import Finding
+from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources

@@ -20,10 +20,10 @@ from agent.conversations.sessions import create_session, messages_of
 from agent.events import Event
 from agent.models import Session
 from agent.runs.start import ask
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import bearer_of, issue_token, revoke_token
+from authz.rights.grants import take_back
+from authz.tokens.api_tokens import bearer_of, issue_token, revoke_token
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user

@@ -12,11 +12,11 @@ from django.conf import LazySettings
 from agent.conversations.sessions import create_session, found_sessions
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
-from agent.profiles import Options
-from agent.run import Goto, Run
+from agent.profiles.settings import Options
+from agent.run_state.run import Goto, Run
+from agent.run_state.state import State
 from agent.runs import run as runs
 from agent.runs.start import ask, begin
-from agent.state import State
 from agent.states import STATES
 from agent.workflow import NEXT, IllegalTransition, Together, allowed_next
 from audit.actions import Action, Outcome

@@ -14,9 +14,9 @@ from agent.conversations.sharing import share as share_answer
 from agent.models import Citation, McpService, Message, QueryCitation, Role, Session, Share
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_user

@@ -10,7 +10,7 @@ from django.conf import settings
 from redis import Redis
 
 from agent.models import Message
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.runs.follow import told_anew
 from agent.runs.leases import ask_to_stop
 from agent.runs.log import Entry, log_key

@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from agent.consumers import NOT_YOURS, SIGNED_OUT
+from agent.pages.consumers import NOT_YOURS, SIGNED_OUT
 from authz.models import ApiToken
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, make_library, make_reader
 from tests.integration.agent.test_consumer import Socket, answer_to, session_of, talked, text_of

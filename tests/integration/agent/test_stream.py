@@ -26,9 +26,9 @@ from agent.runs.log import Entry, log_key
 from agent.runs.reaper import close_abandoned
 from audit.actions import Action, Outcome
 from audit.models import Entry as AuditEntry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import NotFound, TooMany
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, Handbook, kinds, make_reader

@@ -9,16 +9,16 @@ from asgiref.sync import async_to_sync
 
 from agent.conversations.sessions import create_session
 from agent.events import StopReason, ToolResult
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.revocation import guarded
-from agent.run import Run
+from agent.run_state.run import Run
+from agent.run_state.state import RunState, TraceStep
 from agent.runs.start import begin
-from agent.state import RunState, TraceStep
 from agent.states import STATES
 from agent.workflow import walk
 from authz.models import UnitKind
+from authz.people.units import create_unit
 from authz.principal import Principal
-from authz.units import create_unit
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, UNKNOWN, Floor, Handbook, asked, make_reader, stored

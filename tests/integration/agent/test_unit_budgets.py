@@ -14,7 +14,7 @@ from agent.usage import UsedUp, count_use, left_of
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import OrgUnit
-from authz.units import create_unit, join
+from authz.people.units import create_unit, join
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, asked, stored, words
 from tests.integration.agent.modelled import THIRTY, modelled

@@ -17,13 +17,13 @@ from agent.verified_answers.review import flag_changed
 from agent.verified_answers.services import Given, retire, save_text, verify_again
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can
+from authz.rights.grants import take_back
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant, withdraw
-from business.sources import save_layer
+from business.sources.grants import grant, withdraw
+from business.sources.services import save_layer
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope

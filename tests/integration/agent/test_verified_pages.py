@@ -15,7 +15,7 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE as ANYBODY
 from tests.integration.agent.conversations import asked, stored

@@ -10,11 +10,11 @@ from django.urls import reverse
 from agent.conversations.sessions import get_message
 from agent.egress import border_of
 from agent.events import Answer, References, ToolResult
-from agent.fencing import fenced
+from agent.evidence.fencing import fenced
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
-from agent.run import Finding, Run
-from agent.state import EvidenceItem, EvidenceSource, Turn
+from agent.run_state.run import Finding, Run
+from agent.run_state.state import EvidenceItem, EvidenceSource, Turn
 from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find
 from agent.tools.calling import Called
@@ -231,8 +231,8 @@ def test_only_what_somebody_named_is_opened(handbook: Handbook, site: Site, engi
 def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_outside(
     handbook: Handbook, site: Site, engine: Engine
 ) -> None:
-    from authz.grants import take_back
     from authz.permissions import Right
+    from authz.rights.grants import take_back
 
     base, _manual, _secret = handbook
     reader = make_reader(base)

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agent import web_request
+from agent.connections import web_request
+from agent.connections.web_request import Code
 from agent.egress import Border
 from agent.models import WebHost
 from agent.tools.base import ToolContext
@@ -20,9 +21,9 @@ from agent.web import documents, fetching
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from agent.web.web_fetch import WebFetch, WebFetchArgs
-from agent.web_request import Code
 from authz.principal import Principal
-from copilot_site.lib import outgoing, outgoing_http
+from copilot_site.lib.outgoing import addresses as outgoing
+from copilot_site.lib.outgoing import http as outgoing_http
 from knowledge.retrieval.search import Scope
 from tests.evaluation_data import data_folder
 from tests.factories import make_user

@@ -11,7 +11,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource
 from business.semantic_layer.yaml_io import read_layer
-from business.sources import save_layer
+from business.sources.services import save_layer
 from knowledge.models import Chunk
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_folder, make_user

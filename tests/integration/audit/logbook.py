@@ -9,10 +9,10 @@ import structlog
 from django.db import connection, transaction
 
 from audit.actions import Action
-from audit.checkpoints import sign_checkpoint
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.verification import VerificationReport, verify
 from audit.models import Entry, Link
 from audit.record import record
-from audit.verification import VerificationReport, verify
 from audit.verify_export import GENESIS, link_hash
 
 GUARDED = ("audit_entry", "audit_link", "audit_head", "audit_checkpoint")

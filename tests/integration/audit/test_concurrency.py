@@ -8,9 +8,9 @@ import pytest
 from django.db import connection, transaction
 
 from audit.actions import Action
+from audit.chain.verification import verify
 from audit.models import Entry, Head, Link
 from audit.record import record
-from audit.verification import verify
 from tests.integration.audit.writers import WRITERS
 from tests.processes import running
 

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from audit.checkpoints import sign_checkpoint
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.verification import verify
 from audit.models import content_of
-from audit.verification import verify
 from audit.verify_export import content_hash
 from tests.integration.audit.logbook import Logbook, found, relink, verified, write
 from tests.integration.audit.test_odd_rows import undone
@@ -198,7 +198,7 @@ def test_a_missing_file_outside_is_noticed_and_written_again(logbook: Logbook) -
 
 
 def test_many_faults_of_a_kind_do_not_hide_one_of_another(logbook: Logbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.verification.MAX_FAULTS", 1)
+    monkeypatch.setattr("audit.chain.verification.MAX_FAULTS", 1)
     for file in settings.AUDIT_CHECKPOINTS.glob("*/*"):
         file.unlink()
     with logbook.as_ruler() as cursor:

@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 
 from audit import verify_export
 from audit.actions import Action
+from audit.chain.keys import new_key, public_key, signing_key
 from audit.export import export_entries, format_named
-from audit.keys import new_key, public_key, signing_key
 from audit.models import Entry
 from audit.record import record
 from audit.retention import purge

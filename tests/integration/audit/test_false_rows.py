@@ -9,10 +9,10 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from audit import verify_export
-from audit.checkpoints import sign_checkpoint, signed
+from audit.chain.checkpoints import sign_checkpoint, signed
+from audit.chain.keys import public_key, signing_key
 from audit.export import export_entries, format_named
 from audit.exports import FORMATS
-from audit.keys import public_key, signing_key
 from audit.models import Checkpoint, Hold, Kind, Link, content_of
 from audit.retention import place_hold
 from audit.selectors import EntryFilter, signing

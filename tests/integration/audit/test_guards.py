@@ -6,10 +6,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from audit.actions import Action
-from audit.guards import FINDS, FUNCTIONS, TRIGGERS, unguarded
+from audit.chain.guards import FINDS, FUNCTIONS, TRIGGERS, unguarded
+from audit.chain.verification import verify
 from audit.models import Entry
 from audit.record import record
-from audit.verification import verify
 from tests.integration.audit.logbook import ANNA, Logbook
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from audit.actions import Action
-from audit.checkpoints import sign_checkpoint
-from audit.keys import KeyUnusable, ensure_key, signing_key, trusted_keys
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.keys import KeyUnusable, ensure_key, signing_key, trusted_keys
 from audit.models import Checkpoint, Entry
 from audit.tasks import sign_checkpoint as task
 from copilot_site.lib.errors import Conflict

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
+from audit.chain.verification import verify
 from audit.models import Entry
-from audit.verification import verify
 from tests.integration.audit.logbook import Logbook, verified
 
 SEQ = 8
@@ -96,7 +96,7 @@ def test_an_empty_salt_is_no_recorded_erasure(logbook: Logbook) -> None:
 
 
 def test_one_odd_entry_does_not_hide_another(logbook: Logbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.verification.BATCH", 16)
+    monkeypatch.setattr("audit.chain.verification.BATCH", 16)
     for seq in (3, 4, 17):
         write(logbook, "at", "infinity", seq)
     assert [seq for seq, kind in verified() if kind == "changed"] == [3, 4, 17]

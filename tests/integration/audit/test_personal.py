@@ -8,14 +8,14 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
+from audit.chain.keys import public_key, signing_key
+from audit.chain.verification import verify
 from audit.erasure import erase_person
 from audit.export import export_entries, format_named
-from audit.keys import public_key, signing_key
 from audit.models import Entry, Hold
 from audit.record import record
 from audit.retention import place_hold, release_hold
 from audit.selectors import EntryFilter
-from audit.verification import verify
 from audit.verify_export import Export, check
 from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, Person, verified

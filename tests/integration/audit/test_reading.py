@@ -10,7 +10,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from audit.actions import Action
-from audit.checkpoints import sign_checkpoint
+from audit.chain.checkpoints import sign_checkpoint
 from audit.models import Entry, Hold
 from audit.verify_export import check
 from tests.factories import make_user

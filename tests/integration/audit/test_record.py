@@ -7,9 +7,9 @@ from django.db import DatabaseError, connection, transaction
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from audit.record import record
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from knowledge.models import Folder
 from knowledge.services.folders import create_folder, root_folder
 from tests.factories import allow, make_base, make_user

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from agent.urls import websocket_urlpatterns
 from audit.actions import Action, Outcome
 from audit.models import Entry
-from copilot_site.lib.sockets import address_of
+from copilot_site.lib.http.sockets import address_of
 from tests.factories import make_base, make_document, make_folder, make_user
 
 pytestmark = pytest.mark.django_db

@@ -11,11 +11,11 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.actions import Action, How
+from audit.chain.verification import verify
 from audit.export import export_entries, format_named
 from audit.models import Checkpoint, Entry, Head, Hold, Link, Shown
 from audit.retention import place_hold, purge, release_hold
 from audit.selectors import EntryFilter
-from audit.verification import verify
 from audit.verify_export import check
 from copilot_site.lib.errors import Conflict, InvalidInput
 from tests.factories import make_user

@@ -12,8 +12,8 @@ from django.db import OperationalError, ProgrammingError, connection, transactio
 from django.test.utils import CaptureQueriesContext
 
 from audit.actions import Action
-from audit.checkpoints import sign_checkpoint
-from audit.db_owner import as_owner, give_role_its_rights, make_role
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.db_owner import as_owner, give_role_its_rights, make_role
 from audit.models import Entry
 from audit.retention import purge
 from copilot_site import doctor

@@ -3,13 +3,13 @@
 import pytest
 from django.contrib.auth.models import Group, User
 
-import authz.folders
-from authz.folders import group_ids_of
+import authz.rights.folders
 from authz.models import PermissionSnapshot
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot import is_intact, take_snapshot
-from authz.units import create_unit, join
+from authz.rights.folders import group_ids_of
+from authz.rights.snapshot import is_intact, take_snapshot
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access
@@ -83,8 +83,10 @@ def test_each_kind_of_one_s_own_is_looked_for(
 ) -> None:
     """The negative control: a statement that does not ask for it takes both for the same."""
     looked_for = f"(SELECT 1 FROM {OWN[kind]} WHERE "
-    assert looked_for in authz.folders._ALL
-    monkeypatch.setattr(authz.folders, "_ALL", authz.folders._ALL.replace(looked_for, f"{looked_for}false AND "))
+    assert looked_for in authz.rights.folders._ALL
+    monkeypatch.setattr(
+        authz.rights.folders, "_ALL", authz.rights.folders._ALL.replace(looked_for, f"{looked_for}false AND ")
+    )
     first, second = own(kind, base, folder)
     assert seen(together(first, second)) != set()
 

@@ -10,11 +10,11 @@ import pytest
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 
-from authz import checks, governing
-from authz.checks import get_visible
-from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights import checks, governing
+from authz.rights.checks import get_visible
+from authz.rights.governing import get_governed
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Chunk, Document, Folder
 from tests.factories import allow, make_base, make_document, make_user

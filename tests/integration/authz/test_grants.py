@@ -5,9 +5,9 @@ from django.contrib.auth.models import Group, User
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give, grants_on, take_back
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Folder
 from tests.factories import make_base, make_folder, make_group, make_user

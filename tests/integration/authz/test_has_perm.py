@@ -16,7 +16,7 @@ from tests.integration.authz.test_statement import CASES, Case
 from tests.test_architecture import ROOT, sources
 
 pytestmark = pytest.mark.django_db
-RAW = ["authz.backends.PeopleBackend", "guardian.backends.ObjectPermissionBackend"]
+RAW = ["authz.sign_in.backends.PeopleBackend", "guardian.backends.ObjectPermissionBackend"]
 OF_PEOPLE = {name: case for name, case in CASES.items() if name != "no token"}  # a user who is asked about has no token
 
 

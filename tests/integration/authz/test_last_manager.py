@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import Group, User
 
-from authz import roles, units
-from authz.accounts import change_account, create_service_account, delete_account, set_enabled
-from authz.holders import people_with
 from authz.models import OrgUnit, ServiceAccount
+from authz.people import roles, units
+from authz.people.accounts import change_account, create_service_account, delete_account, set_enabled
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.holders import people_with
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase
 from knowledge.services import access

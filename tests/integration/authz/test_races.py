@@ -14,11 +14,11 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils import timezone
 
-from authz import units
-from authz.folders import folder_ids_with
 from authz.models import FolderUserGrant, OrgUnit
+from authz.people import units
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.folders import folder_ids_with
 from knowledge.ingestion.indexing import index_rows, passages_to_index
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.rows import write_index_rows

@@ -13,10 +13,10 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import Denial, FolderUserGrant, KnowledgeBaseUserGrant
+from authz.people.roles import create_role, delete_group
+from authz.people.units import create_unit, join, leave, move_unit
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.roles import create_role, delete_group
-from authz.units import create_unit, join, leave, move_unit
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.models import ChunkIndex, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.accounts import create_service_account, set_enabled
 from authz.models import ApiToken, ServiceAccount
+from authz.people.accounts import create_service_account, set_enabled
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import Conflict, InvalidInput
 from tests.factories import allow, make_base, make_folder, make_user
 from tests.integration.pages.house import client_of, plain

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from authz.grants import take_back
 from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot import is_intact, take_snapshot
+from authz.rights.grants import take_back
+from authz.rights.snapshot import is_intact, take_snapshot
 from tests.factories import allow, make_base, make_folder, make_group, make_user
 from tests.snapshots import folder_ids_in
 

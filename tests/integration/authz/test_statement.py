@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from authz.folders import folder_ids_with
 from authz.models import FolderUserGrant
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import create_unit, join
+from authz.rights.folders import folder_ids_with
 from knowledge.models import Folder
 from knowledge.services import access
 from tests import mistakes

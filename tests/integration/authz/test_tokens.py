@@ -19,7 +19,7 @@ from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import PREFIX_LENGTH, RECORDED_EVERY, TokenRefused, bearer_of, issue_token, revoke_token
+from authz.tokens.api_tokens import PREFIX_LENGTH, RECORDED_EVERY, TokenRefused, bearer_of, issue_token, revoke_token
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
-from authz.checks import can, get_visible, require
-from authz.grants import give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can, get_visible, require
+from authz.rights.grants import give, take_back
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services.folders import root_folder

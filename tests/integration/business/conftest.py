@@ -22,7 +22,7 @@ from tests.sharing import Share
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from business.address import Address
+    from business.connections.address import Address
     from business.execute import Access
     from business.models import DataSource
 
@@ -33,7 +33,7 @@ HOW_TO = Path(__file__).resolve().parents[3] / "docs/how-to/add-a-data-source.md
 @pytest.fixture(scope="session")
 def shop(django_db_setup: None) -> "Iterator[Address]":
     """Address of the shop's database."""
-    from business.scratch_database import scratch_database
+    from business.sandbox.scratch_database import scratch_database
 
     with scratch_database(SHOP) as address:
         yield address
@@ -53,7 +53,7 @@ def source(shared_source: "Callable[[], DataSource]", db: None) -> "DataSource":
 def make_source(shop: "Address") -> "DataSource":
     from business.introspect import draft_layer
     from business.models import DataSource
-    from business.sources import save_layer
+    from business.sources.services import save_layer
 
     source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True, is_embedded=True)
     save_layer(None, source, draft_layer(shop, "shop", time_zone="Asia/Shanghai"))
@@ -63,7 +63,7 @@ def make_source(shop: "Address") -> "DataSource":
 @pytest.fixture(scope="session")
 def demo_data(django_db_setup: None) -> "Iterator[Address]":
     """Address of the demo company's sales database."""
-    from business.scratch_database import scratch_database
+    from business.sandbox.scratch_database import scratch_database
     from demo.business_data import FILES
 
     with scratch_database(FILES / "demo.sql") as address:
@@ -101,8 +101,8 @@ def northerner(source: "DataSource") -> "User":
 
 def make_northerner(source: "DataSource") -> "User":
     from authz.models import UnitKind
-    from authz.units import create_unit, join
-    from business.source_grants import grant
+    from authz.people.units import create_unit, join
+    from business.sources.grants import grant
     from tests.factories import make_user
 
     unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
@@ -120,7 +120,7 @@ def described(source: "DataSource") -> "DataSource":
 
 def describe(source: "DataSource") -> "DataSource":
     from business.semantic_layer.yaml_io import read_layer
-    from business.sources import save_layer
+    from business.sources.services import save_layer
     from tests.integration.business.explored import LAYER
 
     save_layer(None, source, read_layer(LAYER))
@@ -141,8 +141,8 @@ def sam(described: "DataSource") -> "User":
 
 def make_southerner(described: "DataSource") -> "User":
     from authz.models import UnitKind
-    from authz.units import create_unit, join
-    from business.source_grants import grant
+    from authz.people.units import create_unit, join
+    from business.sources.grants import grant
     from tests.factories import make_user
 
     person = make_user("sam")
@@ -182,7 +182,7 @@ def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
     from authz.principal import Principal
     from business.execute import Access
     from business.sandbox import sql_views
-    from business.sources import open_source
+    from business.sources.services import open_source
 
     opened = open_source(Principal.of(northerner), "shop").access
     assert isinstance(opened, Access)
@@ -225,7 +225,7 @@ def how_to() -> tuple[str, list[str]]:
 @pytest.fixture(scope="session")
 def elsewhere() -> "Iterator[Elsewhere]":
     """A server of its own, set up word for word as the how-to says."""
-    from business.address import Address, Tls
+    from business.connections.address import Address, Tls
     from copilot_site.embedded import postgres
     from copilot_site.home import Home
 

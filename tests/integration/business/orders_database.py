@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from business.address import Address
+from business.connections.address import Address
 from business.guard.policy import AllowedTable
 from business.sandbox import sql_views
 

@@ -9,14 +9,14 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from business import execute
-from business.address import Address
+from business.connections.address import Address
+from business.connections.postgres_session import connected, explained, fetch, reading
 from business.execute import Access, Protection, cheapest, run_sql
 from business.guard import access_paths
 from business.guard.guard import guard, written
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
-from business.postgres_session import connected, explained, fetch, reading
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
 from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases

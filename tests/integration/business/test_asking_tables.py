@@ -12,23 +12,23 @@ from django.core.management import CommandError, call_command
 
 from agent import texts
 from agent.conversations.sessions import create_session
-from agent.kept_scope import kept, tables_of
 from agent.models import AgentProfile, Session
 from agent.palette.places import NOWHERE, find_places, places_in
-from agent.profiles import Options
+from agent.profiles.kept_scope import kept, tables_of
+from agent.profiles.settings import Options
 from agent.states.load_authz import OF_DOCUMENTS
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.data_scope import ALL_DATA, DataScope, TableName
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SourceGrant
 from business.pipeline import how_read
-from business.run_query import run_query
-from business.source_grants import grant
-from business.sources import open_source, open_sources
+from business.sources.data_scope import ALL_DATA, DataScope, TableName
+from business.sources.grants import grant
+from business.sources.services import open_source, open_sources
 from business.spreadsheets.sources import describe
+from business.statements.run_query import run_query
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.models import Document, KnowledgeBase
 from knowledge.retrieval.search import Scope

@@ -3,11 +3,11 @@
 from django.contrib.auth.models import User
 
 from authz.models import UnitKind
+from authz.people.units import create_unit, join
 from authz.principal import Principal
-from authz.units import create_unit, join
 from business.models import DataSource
-from business.source_grants import grant
-from business.sources import open_sources
+from business.sources.grants import grant
+from business.sources.services import open_sources
 from tests.factories import make_group, make_user
 
 

@@ -16,14 +16,14 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
 from business import layer_drafts
-from business import postgres_session as session
-from business.address import Address
+from business.connections import postgres_session as session
+from business.connections.address import Address
 from business.guard.refusal import Reason, SqlRefused
 from business.models import DataSource, LayerDraft
-from business.run_query import run_query
 from business.semantic_layer.yaml_io import written
-from business.source_grants import grant
-from business.sources import open_source
+from business.sources.grants import grant
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from copilot_site.lib.errors import CopilotError
 from tests.factories import make_user
 from tests.integration.rest.world import signed_in

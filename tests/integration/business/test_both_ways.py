@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from agent import data_coverage
 from agent.conversations.sessions import create_session, get_message
 from agent.events import References, StopReason
-from agent.run import Run
-from agent.state import State
+from agent.run_state.run import Run
+from agent.run_state.state import State
 from agent.states import STATES
 from authz.principal import Principal
 from business import pipeline
 from business.models import DataSource, SourceGrant
 from business.parsing.base import Parsed
-from business.sources import OpenSource
+from business.sources.services import OpenSource
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import Floor, asked, stored
 from tests.integration.agent.modelled import modelled, of

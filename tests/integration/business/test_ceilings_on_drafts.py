@@ -15,8 +15,8 @@ from authz.permissions import Right
 from authz.principal import Principal
 from business.jsonl import read_jsonl
 from business.models import DataSource
-from business.source_grants import grant
-from business.sources import open_source, save_layer
+from business.sources.grants import grant
+from business.sources.services import open_source, save_layer
 from evals.answers.dialogs import Dialog, evaluate_dialogs
 from evals.data.questions import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder

@@ -5,7 +5,7 @@ from datetime import date
 import psycopg
 import pytest
 
-from business.address import Address
+from business.connections.address import Address
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible

@@ -13,9 +13,9 @@ from django.contrib.auth.models import User
 
 from audit.actions import Action
 from audit.models import Entry
-from business.address import Address, Tls
+from business.connections.address import Address, Tls
+from business.connections.postgres_session import SourceUnavailable, connected, reading
 from business.models import DataSource
-from business.postgres_session import SourceUnavailable, connected, reading
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of

@@ -12,15 +12,15 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import UnitKind
+from authz.people.units import create_unit, join
 from authz.principal import Principal
-from authz.units import create_unit, join
-from business import source_checks
-from business.address import Address
+from business.connections.address import Address
 from business.limits import Limits
 from business.models import DataSource
-from business.run_query import run_query
-from business.source_grants import grant
-from business.sources import open_source
+from business.sources import checks as source_checks
+from business.sources.grants import grant
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from tests.factories import make_user
 from tests.integration.governance.world import client_of
 

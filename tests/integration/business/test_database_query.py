@@ -19,7 +19,7 @@ from audit.models import Entry
 from authz.principal import Principal
 from business.models import DataSource
 from business.results.shown_query import QueryShown
-from business.source_grants import grant
+from business.sources.grants import grant
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words

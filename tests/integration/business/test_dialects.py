@@ -9,7 +9,7 @@ import duckdb
 import psycopg
 import pytest
 
-from business.address import Address
+from business.connections.address import Address
 from business.dialects import FUNCTIONS, OF_DUCKDB, Dialect, translated
 from business.guard.grammar import nodes, parse_query
 from business.guard.refusal import SqlRefused

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from business.address import Address
+from business.connections.address import Address
 from business.introspect import draft_layer
-from business.scratch_database import scratch_database
+from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.model import SemanticLayer
 from tests.reading import sql_of
 

@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 
 from business.execute import Access, run_sql
 from business.introspect import draft_layer
-from business.scratch_database import scratch_database
+from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import policy_of
 from evals.data.questions import opened_to_all

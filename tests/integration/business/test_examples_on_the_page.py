@@ -9,7 +9,7 @@ from django.utils.translation import override
 from agent.events import StopReason
 from agent.models import Message
 from authz.principal import Principal
-from business.address import Address
+from business.connections.address import Address
 from business.models import DataSource, SourceGrant
 from demo.business_data import FILES, QUESTIONS
 from demo.company import DOCUMENTS, load_company

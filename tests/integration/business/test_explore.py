@@ -10,7 +10,7 @@ from audit.models import Entry
 from business.explore.fields import Fields, fitting
 from business.explore.links import explore_url
 from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Period, Ranking, TimeRange
-from business.source_grants import withdraw
+from business.sources.grants import withdraw
 from tests.factories import make_user
 from tests.integration.business.conftest import Askers
 from tests.integration.business.explored import names_in, options, page, rows, sentence, ticked

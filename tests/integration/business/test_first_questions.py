@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from business.address import Address
-from business.postgres_session import connected
+from business.connections.address import Address
+from business.connections.postgres_session import connected
 from business.sandbox.hardening import harden, is_hardened, is_marked
 
 NAME = "asked_by_many"

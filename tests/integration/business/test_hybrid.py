@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from agent.events import Complete, References, StopReason, Thinking
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from business.models import DataSource
 from demo.company import DOCUMENTS, load_company
 from demo.seed import group_of

@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from authz.models import UnitKind
+from authz.people.units import create_unit, join
 from authz.principal import Principal
-from authz.units import create_unit, join
 from business.inference.identifiers import Identifiers
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit, SemanticLayer
-from business.source_grants import grant, withdraw
-from business.sources import open_source, open_sources, save_layer
+from business.sources.grants import grant, withdraw
+from business.sources.services import open_source, open_sources, save_layer
 from tests.factories import make_user
 from tests.large_layer import made_tables
 from tests.sharing import Share

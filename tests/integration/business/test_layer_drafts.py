@@ -11,10 +11,10 @@ from django.utils import timezone
 from authz.permissions import Right
 from authz.principal import Principal
 from business import layer_drafts
-from business.address import Address
+from business.connections.address import Address
 from business.models import DataSource, LayerDraft
-from business.source_grants import grant
-from business.sources import save_layer
+from business.sources.grants import grant
+from business.sources.services import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 from tests.sharing import Share

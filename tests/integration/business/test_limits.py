@@ -16,15 +16,15 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
-from business import postgres_session as session
-from business.address import Address
+from business.connections import postgres_session as session
+from business.connections.address import Address
 from business.execute import Access, Protection, run_sql
 from business.guard.refusal import Reason, SqlRefused
 from business.limits import Limits
 from business.models import DataSource
-from business.run_query import run_query
 from business.sandbox import setup, sql_views
-from business.sources import open_source
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from copilot_site.embedded.process import wait_until
 from knowledge.retrieval.search import Scope
 

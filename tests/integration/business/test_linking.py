@@ -15,8 +15,8 @@ from authz.principal import Principal
 from business.linking import vectors
 from business.models import DataSource, SchemaVector
 from business.semantic_layer.model import OrgUnit
-from business.source_grants import grant
-from business.sources import open_source, save_layer
+from business.sources.grants import grant
+from business.sources.services import open_source, save_layer
 from business.tasks import fill_schema_vectors, tend_schema_vectors
 from knowledge.retrieval import engine
 from tests.factories import make_user, prepare_embedder

@@ -12,21 +12,21 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from authz.people.units import create_unit, join
 from authz.principal import Principal
-from authz.units import create_unit, join
-from business.address import Address, Tls
+from business.connections.address import Address, Tls
+from business.connections.identity import SourceRefused
 from business.dialects import DialectAccess
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import SqlRefused
-from business.identity import SourceRefused
 from business.limits import Limits
 from business.models import DataSource, Engine
 from business.mysql.session import access_to
-from business.run_query import run_query
 from business.semantic_layer.model import SemanticLayer
-from business.source_checks import faults_with
-from business.source_grants import grant
-from business.sources import draft, open_source, save_layer
+from business.sources.checks import faults_with
+from business.sources.grants import grant
+from business.sources.services import draft, open_source, save_layer
+from business.statements.run_query import run_query
 from tests.factories import make_user
 from tests.integration.business import mariadb
 from tests.integration.business.mariadb import MariaDb

@@ -4,7 +4,7 @@ from typing import Any
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from business.models import DataSource
 from tests.tokens import client_with
 

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from business import memory_limit
+from business.connections import memory_limit
+from business.connections.postgres_session import reading
 from business.execute import Access, Protection, StatementResult, run_sql
 from business.guard.refusal import Reason, SqlRefused
-from business.postgres_session import reading
 
 MEMORY_KB = 512 * 1024
 STEPS = "abcdefghijklmnopqrstuvwxyz"

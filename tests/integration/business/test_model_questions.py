@@ -9,8 +9,8 @@ from asgiref.sync import async_to_sync
 
 from authz.principal import Principal
 from business.models import DataSource
-from business.run_query import run_query
-from business.sources import open_source
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
 from evals.model.model_benchmark import ModelBenchmark

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from business.address import Address, Tls
+from business.connections.address import Address, Tls
 from business.execute import Access, run_sql
 from business.guard.refusal import SqlRefused
 from business.sandbox.setup import source_setup

@@ -13,10 +13,10 @@ from django.core.management import CommandError, call_command
 import demo
 from business.introspect import fill_values
 from business.models import DataSource
-from business.scratch_database import scratch_database
+from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant
-from business.sources import save_layer
+from business.sources.grants import grant
+from business.sources.services import save_layer
 from evals.data.rows import alternatives, comparable, contains
 from tests.evaluation_data import data_folder
 from tests.factories import make_user

@@ -19,14 +19,14 @@ from agent.runs.report import run_report
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import OrgUnit
+from authz.people.units import join, leave
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import join, leave
 from business.models import DataSource, SourceGrant
 from business.presentation.query import chart_of
 from business.results.shown_query import ChartSpec, QueryShown
 from business.results.visibility import Queried
-from business.source_grants import grant, withdraw
+from business.sources.grants import grant, withdraw
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored
 

@@ -8,7 +8,7 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from business.models import DataSource, SavedQuery
-from business.source_grants import grant, withdraw
+from business.sources.grants import grant, withdraw
 from tests.factories import make_user
 from tests.integration.business.explored import listed, names_in, page, save, sentence
 from tests.integration.governance.world import client_of

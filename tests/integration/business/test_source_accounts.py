@@ -15,22 +15,22 @@ from django.core.management import call_command
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import create_unit, join
-from business.connection_rights import FIELDS, LIMITS
+from business.connections.identity import SourceRefused
 from business.execute import Access
 from business.guard.policy import AllowedTable, Policy
-from business.identity import SourceRefused
 from business.models import DataSource
-from business.run_query import run_query
 from business.sandbox import sql_views
 from business.sandbox.setup import source_setup
 from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.semantic_layer.yaml_io import read_layer
-from business.source_checks import faults_with
-from business.source_grants import grant
-from business.sources import draft, open_source, open_sources, save_layer
+from business.sources.checks import faults_with
+from business.sources.connection_rights import FIELDS, LIMITS
+from business.sources.grants import grant
+from business.sources.services import draft, open_source, open_sources, save_layer
+from business.statements.run_query import run_query
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.business.conftest import Elsewhere

@@ -12,8 +12,8 @@ from audit.models import Entry
 from authz.permissions import Right
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.yaml_io import written
-from business.source_grants import grant
-from business.sources import save_layer
+from business.sources.grants import grant
+from business.sources.services import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 from tests.large_layer import made_tables

@@ -16,13 +16,13 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from business import pipeline
-from business.address import Address
+from business.connections.address import Address
 from business.introspect import draft_layer
 from business.models import DataSource
 from business.semantic_layer.model import OrgUnit
 from business.semantic_layer.yaml_io import read_layer, written
-from business.source_grants import grant, withdraw
-from business.sources import open_source, open_sources, save_layer
+from business.sources.grants import grant, withdraw
+from business.sources.services import open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 

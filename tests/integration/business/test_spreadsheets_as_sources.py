@@ -13,18 +13,18 @@ from django.test import Client
 from django.urls import reverse
 
 from agent.events import References
-from authz.grants import deny, give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from business.data_scope import DataScope
+from authz.rights.grants import deny, give, take_back
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
 from business.pipeline import in_source
 from business.results.visibility import Queried
-from business.run_query import QueryResult, run_query
-from business.source_grants import grant, managed_sources
-from business.sources import draft, named_source, open_source, open_sources, save_layer, vouched
+from business.sources.data_scope import DataScope
+from business.sources.grants import grant, managed_sources
+from business.sources.services import draft, named_source, open_source, open_sources, save_layer, vouched
 from business.spreadsheets.sources import describe
+from business.statements.run_query import QueryResult, run_query
 from business.tasks import tend_spreadsheets
 from copilot_site.celery import app
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -269,8 +269,8 @@ def test_rights_on_a_spreadsheet_are_its_document_s(opened_to: User, orders: Doc
 def test_of_very_many_those_nearest_to_the_question_are_read(
     opened_to: User, monkeypatch: pytest.MonkeyPatch, orders: Document
 ) -> None:
-    from business import sources
     from business.linking.vectors import fill
+    from business.sources import services as sources
 
     base = make_base("many")
     allow(opened_to, base)

@@ -11,13 +11,13 @@ from django.core.management import call_command
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
-from business.address import Address
+from business.connections.address import Address
 from business.execute import Access
 from business.models import DataSource
-from business.run_query import run_query
 from business.sandbox.sql_views import PREFIX, name_of
-from business.source_grants import grant, withdraw
-from business.sources import open_source
+from business.sources.grants import grant, withdraw
+from business.sources.services import open_source
+from business.statements.run_query import run_query
 from business.tasks import sweep
 from tests.factories import make_user
 

@@ -12,9 +12,9 @@ from authz.permissions import Right
 from business.models import DataSource
 from business.semantic_layer.model import Dimension, SemanticModel, Value
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant
+from business.source_pages.table_forms import TableEditor, words_of
+from business.sources.grants import grant
 from business.table_edits import table_of
-from business.table_forms import TableEditor, words_of
 from demo.business_data import FILES
 from tests.integration.governance.world import client_of, staff
 

@@ -11,16 +11,16 @@ from django.core.management import CommandError, call_command
 
 from authz.permissions import Right
 from authz.principal import Principal
-from business import identity
-from business.address import Address, Tls
+from business.connections import identity
+from business.connections.address import Address, Tls
+from business.connections.identity import SourceRefused
+from business.connections.postgres_session import connected
 from business.execute import Access, run_sql
-from business.identity import SourceRefused
 from business.models import DataSource
-from business.postgres_session import connected
 from business.sandbox import sql_views
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant
-from business.sources import draft, open_source
+from business.sources.grants import grant
+from business.sources.services import draft, open_source
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff

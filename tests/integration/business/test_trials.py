@@ -18,11 +18,11 @@ from audit.models import Entry
 from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
-from business.address import Address
+from authz.tokens.api_tokens import issue_token
+from business.connections.address import Address
+from business.connections.postgres_session import connected
 from business.models import DataSource
-from business.postgres_session import connected
-from business.source_grants import withdraw
+from business.sources.grants import withdraw
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.governance.world import client_of, staff, text_of

@@ -12,8 +12,8 @@ from business.cleanup import sweep_sandboxes
 from business.models import DataSource
 from business.pipeline import how_read
 from business.results.visibility import Queried
-from business.source_grants import grant, managed_sources
-from business.sources import open_source, open_sources, reach_of, vouched
+from business.sources.grants import grant, managed_sources
+from business.sources.services import open_source, open_sources, reach_of, vouched
 from copilot_site.doctor import data_sources
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user

@@ -21,8 +21,8 @@ from business.linking.schema_prompt import schema_prompt
 from business.models import DataSource
 from business.parsing.base import Example
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
-from business.source_grants import grant
-from business.sources import open_source, save_layer
+from business.sources.grants import grant
+from business.sources.services import open_source, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound
 from tests.factories import make_user
 

@@ -19,9 +19,9 @@ from agent.verified_answers.services import retire, verify_statement
 from authz.principal import Principal
 from business.models import DataSource
 from business.results.shown_query import QueryShown
-from business.source_grants import managed_sources
-from business.sources import open_source
-from business.verified_sql import as_of
+from business.sources.grants import managed_sources
+from business.sources.services import open_source
+from business.statements.verified_sql import as_of
 from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins

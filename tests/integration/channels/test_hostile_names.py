@@ -22,8 +22,8 @@ from agent.models import Message, Session
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
-from copilot_site.lib.one_line import one_line
+from authz.tokens.api_tokens import issue_token
+from copilot_site.lib.text.one_line import one_line
 from knowledge.models import Document, Folder
 from knowledge.services.grant_files import export_grants, import_grants
 from knowledge.services.reminders import remind_of_reviews

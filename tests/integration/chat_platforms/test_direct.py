@@ -11,8 +11,8 @@ from django.utils import timezone
 from agent.chat_platforms.messages import left
 from agent.chat_platforms.tasks import answer_chat_message
 from agent.models import ChatMessage, Message, Session
+from agent.run_state.threads import in_thread
 from agent.runs.run import complete
-from agent.threads import in_thread
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right

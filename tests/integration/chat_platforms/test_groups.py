@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from agent.dialogue.controls import CONTROLS
 from agent.models import AgentProfile, ChatMessage, Message, Session
 from agent.profile_choice import FOR_ALL, profile_of
-from agent.profiles import Options
+from agent.profiles.settings import Options
+from agent.run_state.threads import in_thread
 from agent.runs.run import complete
-from agent.threads import in_thread
 from agent.tools.base import allowed_names, default_names
 from audit.actions import Action
 from audit.models import Entry

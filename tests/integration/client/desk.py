@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_client import Backoff, Client, StreamResponse, Transcript
 from tests.integration.agent.conversations import make_library, make_reader
 from tests.integration.agent.modelled import THIRTY

@@ -17,8 +17,8 @@ from redis import Redis
 from agent.events import StopReason
 from agent.models import AgentProfile, Message
 from agent.runs.leases import lease_key
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from copilot_site.embedded.process import wait_until
 from knowledge.services.access import set_discoverable

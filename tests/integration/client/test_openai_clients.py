@@ -25,13 +25,13 @@ from openai import (
 from agent.models import AgentProfile, Message, Session
 from agent.openai_api import views
 from agent.openai_api.answers import OpenAIAnswer
-from agent.run import Run
-from agent.state import State
+from agent.run_state.run import Run
+from agent.run_state.state import State
 from agent.states import STATES
 from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_user

@@ -6,7 +6,7 @@ import pytest
 from openai import BadRequestError, InternalServerError, NotFoundError, PermissionDeniedError
 
 from agent.models import Message, Session
-from agent.state import State
+from agent.run_state.state import State
 from agent.states import STATES
 from audit.models import Entry
 from authz.scopes import TokenScope

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import Grant, denials_on, give, grants_on
 from evals.search.corpus import hidden, load_corpus
 from evals.search.datasets import load_dataset
 from knowledge.models import Document, Folder, KnowledgeBase

@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from audit.models import Entry
-from authz.grants import denials_on, grants_on
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import denials_on, grants_on
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.grant_files import export_grants

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from agent.profile_choice import Assistant, assistants_for
 from authz.principal import Principal
-from business.address import Address
+from business.connections.address import Address
 from business.models import DataSource
 from copilot_site.embedded.process import wait_until
 from demo import seed

@@ -14,7 +14,7 @@ from authz.models import ApiToken, Denial, FolderGroupGrant, FolderUserGrant, Kn
 from authz.models.units import OrgUnit, OrgUnitLink
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, FolderLink
 from knowledge.services import access

@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
-from authz.impact import Effects
+from authz.explanations.impact import Effects
 from authz.models import FolderUserGrant
 from authz.permissions import Right
+from authz.rights.checks import can
 from knowledge.governance.changes import Change, What, carry_out
 from knowledge.models import Document, Folder
 from tests.factories import allow, make_user

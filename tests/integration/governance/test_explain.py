@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
-from authz.explain import Explanation, Reason
-from authz.governing import is_reviewer
+from authz.explanations.explain import Explanation, Reason
 from authz.models import FolderGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can
+from authz.rights.governing import is_reviewer
 from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access

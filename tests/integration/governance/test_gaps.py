@@ -14,8 +14,8 @@ from agent.models import AnswerFault, Citation, Message, PrivacySettings, Rating
 from agent.oversight.gaps import Gap, Signal, gaps_for_keeper, not_shown_first, nothing_found
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, principal_of, staff, text_of
 

@@ -17,7 +17,7 @@ from authz.models import PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_base, make_folder, make_user

@@ -12,9 +12,9 @@ from agent.models import Message, Role, Session
 from agent.oversight import impersonation_views as see_as_module
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import root_folder

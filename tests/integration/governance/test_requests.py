@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
 from authz.models import AccessRequest, FolderUserGrant, RequestState
 from authz.permissions import Right
+from authz.rights.checks import can
 from copilot_site.celery import app as celery_app
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.services import access

@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.checks import can
 from knowledge.models import Document, Folder
 from knowledge.services import access
 from tests.factories import allow, make_folder, make_group, make_user

@@ -17,7 +17,7 @@ from authz.models import Denial, FolderGroupGrant, FolderUserGrant, OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.governance import parameters
 from knowledge.models import Folder, FolderKind
 from knowledge.services import access

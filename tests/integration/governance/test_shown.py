@@ -17,14 +17,14 @@ from agent.conversations.sharing import read_share, share
 from agent.conversations.transcripts.export import export
 from agent.models import Citation, Message, Role
 from agent.oversight.impersonation import impersonated
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from audit.actions import Action, How
 from audit.models import Entry, Shown
 from audit.record import record
 from audit.titles import titles_of
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.document_text import open_document
+from knowledge.documents.text import open_document
 from knowledge.models import Chunk, Document
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.documents import open_original

@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from authz.models import OrgUnit, Role
+from authz.people.roles import create_role
+from authz.people.units import create_unit, join
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.roles import create_role
-from authz.units import create_unit, join
 from knowledge.models import Document, Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 

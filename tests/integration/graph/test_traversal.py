@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from django.db.models import Q, Value
 
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from knowledge.graph.building import fill
 from knowledge.graph.drawing import picture_of
 from knowledge.graph.traversal import Neighbourhood, Reach, about_document, about_entity, about_question

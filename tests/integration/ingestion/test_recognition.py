@@ -13,7 +13,7 @@ from django.urls import reverse
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge import tasks
-from knowledge.document_text import Cited, open_document
+from knowledge.documents.text import Cited, open_document
 from knowledge.ingestion import pictures
 from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.ingestion.stages import load_parsed

@@ -15,7 +15,7 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.document_text import open_source
+from knowledge.documents.text import open_source
 from knowledge.ingestion import indexing, recutting
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.recutting import cut_base, recut, versions_to_cut

@@ -10,7 +10,7 @@ import psutil
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.integration.agent.conversations import make_library, make_reader
 from tests.processes import running
 

@@ -15,7 +15,7 @@ from django.db import connection
 
 from agent.conversations.sessions import create_session
 from agent.models import Message
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.runs.start import begin, queue
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope

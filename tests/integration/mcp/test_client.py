@@ -18,13 +18,13 @@ from agent.models import McpService, Message, Session, ToolApproval
 from agent.models.mcp_services import Transport
 from agent.models.profiles import check_tools
 from agent.profile_choice import profile_of
-from agent.profiles import Options
+from agent.profiles.settings import Options
 from agent.rest.tools import catalogue
 from agent.tools.base import ToolContext, add_tool, find
 from agent.tools.calling import Called, call_tool
 from audit.models import Entry
 from authz.principal import Principal
-from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.outgoing.addresses import AddressRefused
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.mcp.outside import administrator, set_up, switched_on
@@ -175,7 +175,7 @@ def test_addresses_are_those_that_may_be_gone_to(service: Service) -> None:
 
 
 def test_a_name_that_leads_inside_is_not_gone_to(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    from copilot_site.lib import outgoing
+    from copilot_site.lib.outgoing import addresses as outgoing
 
     row = set_up(service)
     port = service.url.split(":")[2].split("/")[0]

@@ -20,7 +20,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 
 from audit.models import Entry
 from authz.access_tokens import RECORDED_EVERY_S
-from authz.accounts import create_service_account
+from authz.people.accounts import create_service_account
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from tests.factories import make_user

@@ -9,7 +9,7 @@ from audit.models import Entry
 from authz.models import ApiToken
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import LEAVE, MANUAL
 from tests.integration.client.desk import Desk

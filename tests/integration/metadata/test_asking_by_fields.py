@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from agent.conversations.sessions import create_session
-from agent.kept_scope import kept, scope_of
 from agent.models import Session
 from agent.palette.places import NOWHERE, find_places, places_in
-from authz.grants import take_back
+from agent.profiles.kept_scope import kept, scope_of
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document
 from knowledge.retrieval.conditions import Condition

@@ -13,9 +13,9 @@ from django.urls import reverse
 from agent.conversations.page import turn_page
 from agent.conversations.presentation.message import CitedPassage
 from agent.models import Message
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.agent.conversations import asked, stored

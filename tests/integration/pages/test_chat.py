@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from agent.events import StopReason
 from agent.models import Message, Role, Session
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import make_user
 from tests.integration.pages.house import SENTENCE, House, client_of, plain
 

@@ -16,13 +16,13 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
-from knowledge import version_diff
+from knowledge.documents import version_diff
+from knowledge.documents.version_diff import differences
 from knowledge.models import Chunk, ChunkIndex, Document, Folder
 from knowledge.retrieval.search import search
 from knowledge.services import access, trash
 from knowledge.services.trash import KEPT, empty_trash, in_trash, restore_document, trash_document
 from knowledge.tasks import empty_old_trash
-from knowledge.version_diff import differences
 from tests.factories import allow, make_document, make_user
 from tests.integration.pages.house import House, client_of, plain, stored_files
 

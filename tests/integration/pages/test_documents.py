@@ -13,9 +13,9 @@ from PIL import Image
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from knowledge.models import Document
 from knowledge.selectors import passages
 from tests.factories import PASSAGE, make_document, newest_version

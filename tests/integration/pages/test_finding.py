@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge import document_search, library
+from knowledge import library
+from knowledge.documents import search as document_search
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import search

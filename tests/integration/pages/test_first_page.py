@@ -8,8 +8,8 @@ from django.utils import timezone
 from agent.conversations.first_page import FirstPage, first_page
 from agent.events import StopReason
 from agent.models import Message, Role, Session
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import allow, make_document
 from tests.integration.pages.house import House, principal_of
 

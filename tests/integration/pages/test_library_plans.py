@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from evals.rights.rights_world import make_member, make_tree
 from knowledge.library import document_rows, documents_beside, documents_in, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus

@@ -12,8 +12,8 @@ from PIL import Image
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.models import Document
 from tests.factories import make_document
 from tests.integration.pages.house import House, client_of

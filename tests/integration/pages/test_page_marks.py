@@ -8,7 +8,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen import canvas
 
-from knowledge.document_text import open_source
+from knowledge.documents.text import open_source
 from knowledge.models import Document
 from knowledge.parsers.sandbox import marks_in_child
 from knowledge.rendering import Span

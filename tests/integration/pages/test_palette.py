@@ -7,14 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.kept_scope import kept, scope_of
 from agent.models import Message, Role, Session
 from agent.palette.finding import find, find_passages
 from agent.palette.places import find_places, places_in
+from agent.profiles.kept_scope import kept, scope_of
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.pages.house import House, client_of, principal_of

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
 from agent.models import Message
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled

@@ -9,13 +9,13 @@ from django.urls import reverse
 from agent.tools.base import find
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.models import ApiToken
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from business.models import DataSource
-from business.source_grants import grant
+from business.sources.grants import grant
 from demo.company import load_company
 from tests.factories import make_user
 from tests.integration.pages.house import House, client_of, plain, principal_of

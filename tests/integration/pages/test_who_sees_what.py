@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.urls import reverse
 
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.models import Document, Folder
 from tests.integration.pages.house import SENTENCE, client_of, plain
 from tests.integration.routes.addresses import Route

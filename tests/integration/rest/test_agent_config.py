@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from agent.connections.service_keys import KeyLost, opened, sealed
 from agent.models import AgentProfile, LanguageModel
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
-from agent.service_keys import KeyLost, opened, sealed
 from agent.tool_names import ALIASES
 from agent.tools.base import default_names, find, in_order
 from audit.actions import Action

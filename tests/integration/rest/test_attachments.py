@@ -12,7 +12,7 @@ from agent.conversations.sessions import create_session
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import ATTACHMENTS, DocumentVersion
 from knowledge.services.folders import root_folder

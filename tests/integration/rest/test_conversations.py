@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from agent.models import Message
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import signed_in
 from tests.sharing import Share

@@ -6,7 +6,7 @@ import pytest
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.integration.rest.world import World
 from tests.tokens import client_with
 

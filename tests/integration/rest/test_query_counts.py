@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agent.conversations.sessions import create_session
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.goldens import assert_golden
 from tests.integration.rest.world import World

@@ -10,9 +10,9 @@ from pytest_django import Settings
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.retrieval import engine as engine_module
 from knowledge.services.folders import root_folder
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user

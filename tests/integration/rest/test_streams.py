@@ -15,7 +15,7 @@ from agent.models import AgentProfile, LanguageModel, Message, Session
 from agent.runs.leases import stop_key
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.modelled import modelled
 from tests.integration.rest.world import signed_in

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from authz.models import ApiToken
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.models import Folder
 from knowledge.services.access_requests import request_access
 from tests.factories import make_folder

@@ -11,7 +11,7 @@ from agent.models import Session
 from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from knowledge.ingestion.pipeline import give_up
 from knowledge.models import Document, Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user, newest_version

@@ -15,7 +15,7 @@ from django.core.management import get_commands, load_command_class
 from django.core.management.base import CommandParser
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from agent.consumers import Ask, Continue, StopMessage
+from agent.pages.consumers import Ask, Continue, StopMessage
 from tests.goldens import FOLDER
 from tests.integration.routes.addresses import Route
 from tests.integration.routes.table import rows, written

@@ -18,16 +18,16 @@ from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApp
 from agent.skills.services import add_version
 from agent.skills.shipped_skills import shipped_package
 from agent.verified_answers.services import Given, save_text
-from authz.accounts import create_service_account
+from authz.people.accounts import create_service_account
+from authz.people.units import create_unit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
-from authz.units import create_unit
+from authz.tokens.api_tokens import issue_token
 from business.models import DataSource, SavedQuery
 from business.semantic_layer.yaml_io import read_layer
-from business.source_grants import grant
-from business.sources import save_layer
+from business.sources.grants import grant
+from business.sources.services import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem, Webhook
 from knowledge.retrieval.engine import engine

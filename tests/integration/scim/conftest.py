@@ -8,7 +8,7 @@ def provider_account() -> Any:
     """The service account of an identity provider."""
     from django.contrib.auth.models import Permission
 
-    from authz.accounts import create_service_account, set_permissions
+    from authz.people.accounts import create_service_account, set_permissions
     from authz.principal import Principal
     from tests.factories import make_user
 
@@ -22,7 +22,7 @@ def provider_account() -> Any:
 def secret(provider_account: Any) -> str:
     from authz.principal import Principal
     from authz.scopes import TokenScope
-    from authz.tokens import issue_token
+    from authz.tokens.api_tokens import issue_token
 
     _row, secret = issue_token(Principal.of(provider_account.user), name="okta", scopes=[TokenScope.PROVISION])
     return secret

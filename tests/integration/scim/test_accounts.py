@@ -13,7 +13,7 @@ from authz.directory.accounts import Known, end, remove, update
 from authz.models import DirectoryAccount
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import NotFound
 from tests.factories import make_user
 from tests.integration.scim.program import USER, Program
@@ -54,7 +54,7 @@ def test_an_account_is_made_with_what_is_kept_of_it_and_without_any_right(scim: 
 def test_what_okta_and_entra_send_to_disable_ends_sessions_and_tokens_at_once_and_for_good(scim: Program) -> None:
     pk = scim.make_user("mei")
     user, browser = user_of(pk), Client()
-    browser.force_login(user, backend="authz.backends.PeopleBackend")
+    browser.force_login(user, backend="authz.sign_in.backends.PeopleBackend")
     _row, secret = issue_token(Principal.of(user), name="mine")
     assert (is_in(browser), owner_of(secret)) == (True, user)
     answer = scim.patch(f"Users/{pk}", {"op": "Replace", "path": "active", "value": "False"})
@@ -65,7 +65,7 @@ def test_what_okta_and_entra_send_to_disable_ends_sessions_and_tokens_at_once_an
     assert scim.patch(f"Users/{pk}", {"op": "replace", "value": {"active": True}}).status_code in {200, 204}
     assert user_of(pk).is_active
     assert (is_in(browser), owner_of(secret)) == (False, None), "what ended does not come back with the account"
-    browser.force_login(user_of(pk), backend="authz.backends.PeopleBackend")
+    browser.force_login(user_of(pk), backend="authz.sign_in.backends.PeopleBackend")
     assert is_in(browser)
 
 
@@ -221,7 +221,7 @@ def test_nobody_comes_by_a_session_without_a_token_or_with_a_revoked_one(secret:
     from authz.models import ApiToken
 
     boss = Client()
-    boss.force_login(make_user("boss", is_superuser=True), backend="authz.backends.PeopleBackend")
+    boss.force_login(make_user("boss", is_superuser=True), backend="authz.sign_in.backends.PeopleBackend")
     for client in (boss, Client()):
         answer = client.get("/scim/v2/Users")
         assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")

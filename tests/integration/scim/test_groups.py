@@ -5,11 +5,11 @@ from django.contrib.auth.models import Group, User
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import give
 from authz.models import DirectoryGroup
+from authz.people.roles import create_role
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.roles import create_role
+from authz.rights.grants import give
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_group, make_user
 from tests.integration.scim.program import GROUP, Program

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.client_secrets import store_secret, stored_secret
+from authz.sign_in.client_secrets import store_secret, stored_secret
 from copilot_site.sign_in_checks import company_sign_ins
 from tests.factories import make_user
 from tests.integration.pages.house import client_of, plain

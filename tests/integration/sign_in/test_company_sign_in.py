@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.accounts import create_service_account
-from authz.claims import MAX_VALUES, claim_values
 from authz.directory.accounts import Known, create
-from authz.grants import deny, give
 from authz.models import ClaimMapping, ClaimMembership, Directory, DirectoryAccount, UnmappedClaim
+from authz.people.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import deny, give
+from authz.sign_in.claims import MAX_VALUES, claim_values
 from tests.factories import make_base, make_group, make_user
 from tests.integration.pages.house import client_of, plain
 from tests.integration.sign_in.browser import follow, is_in, signed_in_by_company

@@ -10,10 +10,10 @@ from django.test import Client
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.accounts import create_service_account
 from authz.models import ClaimMapping, ClaimMembership, DirectoryAccount, UnmappedClaim
+from authz.people.accounts import create_service_account
 from authz.principal import Principal
-from authz.tokens import TokenRefused, bearer_of, issue_token
+from authz.tokens.api_tokens import TokenRefused, bearer_of, issue_token
 from tests.factories import make_group, make_user
 from tests.integration.pages.house import plain
 from tests.integration.sign_in.browser import is_in
@@ -34,7 +34,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slapd]:
 @pytest.fixture
 def directory(server: Slapd, settings: Any) -> Slapd:
     settings.LDAP = server.settings()
-    settings.AUTHENTICATION_BACKENDS = ["authz.backends.PeopleBackend", BACKEND, "authz.backends.RightsBackend"]
+    settings.AUTHENTICATION_BACKENDS = [
+        "authz.sign_in.backends.PeopleBackend",
+        BACKEND,
+        "authz.sign_in.backends.RightsBackend",
+    ]
     return server
 
 

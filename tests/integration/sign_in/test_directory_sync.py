@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import give
 from authz.models import ClaimMapping, Directory, DirectoryAccount, UnmappedClaim
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give
 from authz.tasks import sync_directory
 from copilot_site.sign_in_checks import company_directory
 from knowledge.models import KnowledgeBase

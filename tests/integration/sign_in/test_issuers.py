@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.issuer_check import fault_of
+from authz.sign_in.issuer_check import fault_of
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of
 from tests.integration.sign_in.browser import follow, signed_in_by_company

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from authz.accounts import change_account, create_account, create_service_account
 from authz.directory.accounts import Known, create
 from authz.models import Directory
-from authz.names import resembled, skeleton
+from authz.people.accounts import change_account, create_account, create_service_account
+from authz.people.names import resembled, skeleton
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict
 from tests.factories import make_user

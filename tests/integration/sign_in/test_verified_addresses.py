@@ -8,7 +8,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 
 from agent.chat_platforms.answering import accounts_of
-from authz.addresses import folded, verified_address
+from authz.sign_in.addresses import folded, verified_address
 from knowledge.sources.rules import usernames_with
 from tests.factories import make_user
 from tests.integration.sign_in.browser import signed_in_by_company

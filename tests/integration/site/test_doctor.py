@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, override_settings
 
 from agent.models import LanguageModel
-from audit.keys import ensure_key
+from audit.chain.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models

@@ -21,7 +21,7 @@ from tests.served import serving_site
 DATA = b"A rule.\n" * 20_000
 # Whoever makes these by hand gets Django's reading of the whole under ASGI: the classes of these files do not.
 STREAMING = {"FileResponse", "StreamingHttpResponse"}
-MAY_STREAM = {"copilot_site/lib/files.py", "agent/rest/sse.py"}
+MAY_STREAM = {"copilot_site/lib/storage/files.py", "agent/rest/sse.py"}
 
 
 def reader_of(data: bytes) -> tuple[User, str]:

@@ -11,8 +11,8 @@ from django.conf import settings as site
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from copilot_site.lib import seats
-from copilot_site.lib.seats import Callers, Owners, SeatedHandler
+from copilot_site.lib.load import seats
+from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler
 from copilot_site.pools import pool_of
 from copilot_site.seats import shares
 from tests.waiting import met
@@ -42,7 +42,7 @@ urlpatterns = [
 
 @pytest.fixture(autouse=True)
 def house(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.seats.GivesBack"]
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.load.seats.GivesBack"]
     monkeypatch.setattr(seats, "callers", Callers())
     go_on.clear()
     yield

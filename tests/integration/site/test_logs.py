@@ -9,8 +9,8 @@ import pytest
 import redis
 from django.db import OperationalError, connection
 
-from business.address import Address, Tls
-from business.postgres_session import connected
+from business.connections.address import Address, Tls
+from business.connections.postgres_session import connected
 from copilot_site.embedded import process
 from copilot_site.embedded.process import keep_short
 from copilot_site.lib import slow_statements

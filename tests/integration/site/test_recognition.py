@@ -16,11 +16,11 @@ from django.test import Client, RequestFactory
 from django.urls import path
 
 from authz.principal import Principal
-from authz.token_owners import OWNERS
-from authz.tokens import issue_token, revoke_token
-from copilot_site.lib import seats
-from copilot_site.lib.fair_queue import FairQueue
-from copilot_site.lib.seats import Callers, Door, Owners, SeatedHandler, Share
+from authz.tokens.api_tokens import issue_token, revoke_token
+from authz.tokens.owners import OWNERS
+from copilot_site.lib.load import seats
+from copilot_site.lib.load.fair_queue import FairQueue
+from copilot_site.lib.load.seats import Callers, Door, Owners, SeatedHandler, Share
 from tests.factories import make_user
 from tests.waiting import met
 
@@ -40,7 +40,7 @@ urlpatterns = [path("noted", noted)]
 
 @pytest.fixture(autouse=True)
 def house(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.seats.GivesBack"]
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.load.seats.GivesBack"]
     monkeypatch.setattr(seats, "callers", Callers())
     served.clear()
     go_on.clear()

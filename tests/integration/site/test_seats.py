@@ -14,10 +14,10 @@ from django.test import RequestFactory
 from django.urls import path
 
 from authz.models import ApiToken
-from copilot_site.lib import seats
-from copilot_site.lib.fair_queue import FairQueue
-from copilot_site.lib.seats import Callers, Owners, SeatedHandler, Share
-from copilot_site.lib.waiting import require_waiting
+from copilot_site.lib.load import seats
+from copilot_site.lib.load.fair_queue import FairQueue
+from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler, Share
+from copilot_site.lib.load.waiting import require_waiting
 from tests.waiting import met
 
 ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
@@ -88,7 +88,7 @@ urlpatterns = [
 
 @pytest.fixture(autouse=True)
 def site(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.seats.GivesBack", f"{__name__}.Slow"]
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.load.seats.GivesBack", f"{__name__}.Slow"]
     monkeypatch.setattr(seats, "callers", Callers())
     begun.clear()
     go_on.clear()

@@ -18,7 +18,7 @@ from agent.conversations import made_files
 from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult
-from agent.evidence import found_passage
+from agent.evidence.items import found_passage
 from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
 from agent.models.skills import Verdict
 from agent.skills import services as keeping
@@ -28,9 +28,9 @@ from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import take_back
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import passages_of

@@ -12,8 +12,8 @@ from docx import Document as WordFile
 
 from agent.events import ToolResult
 from agent.models import AgentProfile, MadeFile
-from authz.grants import take_back
 from authz.permissions import Right
+from authz.rights.grants import take_back
 from knowledge.models import Document
 from tests.factories import make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored

@@ -16,7 +16,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
+from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun
 from knowledge.services import access

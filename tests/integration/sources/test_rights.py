@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.grants import give, grants_on, take_back
 from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance

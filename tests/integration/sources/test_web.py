@@ -295,6 +295,6 @@ def test_a_name_that_resolves_inside_is_refused_when_it_is_connected_to(
 ) -> None:
     settings.OUTGOING_ALLOW = ("private", "public")
     answers = iter([["93.184.216.34"], ["127.0.0.1"]])
-    monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: next(answers))
+    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up", lambda host, port: next(answers))
     shown = preview(Source(kind="web", settings={"way": "pages", "addresses": ["http://rebind.example/"]}), secret="")
     assert "may not connect to rebind.example (127.0.0.1)" in shown.problems[0]

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agent.document_facts import SOURCE
-from agent.fencing import bounded
+from agent.evidence.document_facts import SOURCE
+from agent.evidence.fencing import bounded
 from agent.tools import data_analysis, grep_chunks
 from agent.tools.data_schema import NO_SPREADSHEETS
 from business.spreadsheets.queries import SheetLimits

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from agent.openai_api.views import AT_ONCE, _embedded
-from copilot_site.lib import waiting
-from copilot_site.lib.waiting import HAS_LEFT, NobodyWaits
+from copilot_site.lib.load import waiting
+from copilot_site.lib.load.waiting import HAS_LEFT, NobodyWaits
 
 
 @pytest.fixture

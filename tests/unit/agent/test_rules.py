@@ -6,7 +6,7 @@ import pytest
 
 from agent.passages.follow_ups import language_asked, with_earlier
 from agent.passages.rules import Steps, rule, steps_of
-from agent.state import Route
+from agent.run_state.state import Route
 
 
 def of_no_data(_text: str) -> bool:

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from agent.events import Answer, Complete, QueryReference, References
-from agent.run import Run
+from agent.run_state.run import Run
 from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable

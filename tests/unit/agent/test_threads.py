@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import pytest
 from asgiref.sync import sync_to_async
 
-from agent import threads
-from agent.threads import front_served, in_thread, limited, own_thread, reading, worked
+from agent.run_state import threads
+from agent.run_state.threads import front_served, in_thread, limited, own_thread, reading, worked
 
 R = TypeVar("R")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from business.connections.postgres_session import Rows as Found
 from business.logical_query.compiler import compile_query
 from business.logical_query.names import columns_of
 from business.logical_query.nouns import counted
@@ -23,7 +24,6 @@ from business.logical_query.query import (
 )
 from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning
-from business.postgres_session import Rows as Found
 from business.presentation.headline import Headline, Shown, headline
 from business.results.shown_query import TableReach
 from tests.unit.business.test_default_filters import CATALOG, TODAY

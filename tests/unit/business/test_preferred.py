@@ -7,7 +7,7 @@ from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
 from business.pipeline import DataQuestion, Readings, preferred
-from business.sources import OpenSource
+from business.sources.services import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 
 QUERY = LogicalQuery(metrics=(Metric(name="customers", agg="count"),))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copilot_site.lib import waiting
-from copilot_site.lib.waiting import HAS_LEFT, NobodyWaits
-from knowledge.block_diff import MAX_STEPS, Steps, changes
+from copilot_site.lib.load import waiting
+from copilot_site.lib.load.waiting import HAS_LEFT, NobodyWaits
+from knowledge.documents.block_diff import MAX_STEPS, Steps, changes
 
 BLOCKS = st.lists(st.sampled_from("abcdefg"), max_size=30)
 SIZE = 20_000  # blocks: 400 kB of short paragraphs

@@ -5,7 +5,7 @@ Without that, each of these pages takes for ever.
 
 from lxml import html
 
-from knowledge.parsers.html_reader import Reader
+from knowledge.parsers.html.reader import Reader
 
 DEPTH = 150
 NESTED = f"{'<div>' * DEPTH}<p>Seen.</p>{'</div>' * DEPTH}"

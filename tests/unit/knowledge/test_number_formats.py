@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowledge.parsers.base import load, parsers
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.number_formats import formatted, plain
+from knowledge.parsers.office.number_formats import formatted, plain
 
 ACCOUNTING = '_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-'
 

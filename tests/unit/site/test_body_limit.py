@@ -7,7 +7,7 @@ from asgiref.testing import ApplicationCommunicator
 from asgiref.typing import HTTPRequestEvent
 from django.conf import settings
 
-from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit, Message, Receive, Send
+from copilot_site.lib.http.body_limit import FORM_BYTES, BodyLimit, Message, Receive, Send
 
 MAX = 10
 Communicator: Any = ApplicationCommunicator  # it has no types

@@ -12,8 +12,8 @@ from django.conf import settings
 
 from copilot_site.config import BASE_DIR, Config
 from copilot_site.embedded.serve import WORKERS
+from copilot_site.lib.load.web_process import OTHERS, POOL
 from copilot_site.lib.version import VERSION
-from copilot_site.lib.web_process import OTHERS, POOL
 
 COMPOSE: dict[str, dict[str, Any]] = yaml.safe_load((BASE_DIR / "docker-compose.yml").read_text())["services"]
 DOCKERFILE = (BASE_DIR / "Dockerfile").read_text()

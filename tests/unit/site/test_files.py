@@ -2,7 +2,7 @@
 
 import io
 
-from copilot_site.lib.files import StreamedFile
+from copilot_site.lib.storage.files import StreamedFile
 
 DATA = bytes(range(256)) * 1024
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.providers.reply import PartialCall
-from copilot_site.lib.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
+from copilot_site.lib.text.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
 
 
 @pytest.mark.parametrize("levels", [MAX_LEVELS + 1, 100_000])

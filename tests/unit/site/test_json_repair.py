@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tools.knowledge_search import SearchArgs
-from copilot_site.lib.json_input import loads_repaired
+from copilot_site.lib.text.json_input import loads_repaired
 
 KEPT = st.characters(codec="utf-8", exclude_characters="\0")  # what a database keeps
 VALUES = st.recursive(

@@ -1,4 +1,4 @@
-"""JSON of requests and of remote programs is read by `copilot_site.lib.json_input` alone: it bounds levels, numbers and characters."""
+"""JSON of requests and of remote programs is read by `copilot_site.lib.text.json_input` alone: it bounds levels, numbers and characters."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from functools import cache
 
 from tests.test_architecture import ROOT, sources
 
-READER = "copilot_site/lib/json_input.py"
+READER = "copilot_site/lib/text/json_input.py"
 # files that read JSON which this product wrote, ships or is given by its operator
 OWN = {
     "evals": "sets of questions, and what benchmarks and their children tell each other",
@@ -17,7 +17,7 @@ OWN = {
     "agent/mcp_server/protocol.py": "what was written one call before",
     "agent/text_answer.py": "our event log",
     "agent/skills/shipped": "programs of skills, which read what they are given",
-    "audit/checkpoints.py": "checkpoints that were written here",
+    "audit/chain/checkpoints.py": "checkpoints that were written here",
     "audit/record.py": "what was written one call before",
     "audit/verify_export.py": "a program of its own, which imports nothing of ours",
     "business/spreadsheets": "between a process and its child",
@@ -28,7 +28,7 @@ OWN = {
     "copilot_site/lib/confinement/plan.py": "between a process and its child",
     "knowledge/embedding/model_files.py": "a manifest that was written here",
     "knowledge/embedding/tokenizer.py": "a vocabulary whose digest is known",
-    "knowledge/field_values.py": "columns of the database",
+    "knowledge/documents/field_values.py": "columns of the database",
     "knowledge/graph/traversal.py": "columns of the database",
     "knowledge/ingestion": "files that were written here",
     "knowledge/retrieval/candidates.py": "columns of the database",
@@ -43,9 +43,9 @@ BY_NAME = {
 }
 # sessions of `outgoing_http`, whose answers use the one reader
 SESSIONS = {
-    "authz/issuer_check.py",
+    "authz/sign_in/issuer_check.py",
     "authz/oidc.py",
-    "copilot_site/lib/outgoing_http.py",
+    "copilot_site/lib/outgoing/http.py",
     "knowledge/embedding/trial.py",
 }
 

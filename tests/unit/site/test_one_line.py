@@ -6,10 +6,10 @@ import pytest
 from django.db import models
 from markdown_it import MarkdownIt
 
-from copilot_site.lib.line_fields import LineField, LongLineField
-from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
-from copilot_site.lib.one_line import one_line
-from copilot_site.lib.spreadsheets import safe_cell, unsafe_cell
+from copilot_site.lib.text.line_fields import LineField, LongLineField
+from copilot_site.lib.text.markdown_text import inert_markdown, markdown_address, markdown_label
+from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.spreadsheets import safe_cell, unsafe_cell
 
 BREAKS = [
     "\n",

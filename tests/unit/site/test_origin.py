@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from copilot_site.lib.sockets import SameOrigin
+from copilot_site.lib.http.sockets import SameOrigin
 
 
 async def accepting(scope: Any, receive: Any, send: Any) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from copilot_site.lib.outgoing import (
+from copilot_site.lib.outgoing.addresses import (
     PUBLIC,
     WEB,
     AddressRefused,

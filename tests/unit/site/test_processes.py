@@ -15,12 +15,12 @@ from celery import Celery, current_app
 from celery.signals import worker_before_create_process
 from django.apps import apps
 
-from agent import threads
+from agent.run_state import threads
 from copilot_site import celery
 from copilot_site.beat import Schedule, app
 from copilot_site.celery import BULK_RELEASE_S
-from copilot_site.lib import web_process
-from copilot_site.lib.web_process import POOL
+from copilot_site.lib.load import web_process
+from copilot_site.lib.load.web_process import POOL
 from copilot_site.seats import shares
 from tests.homes import ROOT
 

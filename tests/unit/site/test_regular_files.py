@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copilot_site.lib.regular_files import open_regular, read_regular, within
+from copilot_site.lib.storage.regular_files import open_regular, read_regular, within
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_file_that_does_not_answer_is_left_by_its_reader(top: Path, monkeypatc
         return real(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", hanging)
-    monkeypatch.setattr("copilot_site.lib.regular_files.SILENCE_S", 0.01)
+    monkeypatch.setattr("copilot_site.lib.storage.regular_files.SILENCE_S", 0.01)
     with pytest.raises(TimeoutError):
         read_regular(top / "deep" / "a.md", top=top, most_bytes=1)
     never.set()

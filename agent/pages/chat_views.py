@@ -1,0 +1,224 @@
+"""The chat page. The answer itself comes over the socket; these views show stored messages."""
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db import close_old_connections, connection
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+from django.utils.http import urlencode
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from agent.conversations.attachments import unsent_attachments
+from agent.conversations.feedback import note_opened, rate_answer
+from agent.conversations.first_page import first_page
+from agent.conversations.forms import AboutForm, FeedbackForm
+from agent.conversations.keepers import rated_answers, read_questions
+from agent.conversations.page import conversation_page, turn_page
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.presentation.steps import steps_of
+from agent.conversations.sessions import (
+    MAX_LABEL,
+    create_session,
+    delete_session,
+    found_sessions,
+    get_answer,
+    get_session,
+    labels_of,
+)
+from agent.models import Role, Session
+from agent.oversight.gaps import USUAL_DAYS, gaps_for_keeper, record_look
+from agent.palette.places import places_in
+from agent.privacy import mark_views_seen, views_told
+from agent.profile_choice import assistants_for
+from agent.profiles.kept_scope import scope_of, tables_of
+from agent.runs.report import run_report
+from agent.runs.start import QUESTION_LENGTH, go_on
+from agent.tools.approvals import decide
+from authz.pages import signed_in
+from authz.principal import Principal
+from authz.rights.governing import may_oversee
+from business.sources.grants import managed_sources
+from copilot_site.lib.http.forms import checked
+from knowledge.library import accepted, is_keeper
+from knowledge.services.attachments import are_taken
+
+PAGE_SIZE = 50  # conversations or questions
+MAX_VIEWS = 3  # of a conversation that are shown, the latest
+
+
+def address_of(session_id: UUID, message_id: UUID) -> str:
+    """Return the address of a message, on its branch."""
+    return f"{reverse('conversation-at', args=[session_id, message_id])}#m-{message_id}"
+
+
+Suggest = Callable[[Principal], Sequence[str]]
+
+
+@require_safe
+@signed_in
+def chat(
+    request: HttpRequest,
+    principal: Principal,
+    session_id: UUID | None = None,
+    message_id: UUID | None = None,
+    suggest: Suggest | None = None,
+) -> HttpResponseBase:
+    """Show a conversation, or the start page of a new one. message_id: show its branch.
+
+    suggest: suggested questions for the start page.
+    """
+    session = get_session(principal, session_id) if session_id else None
+    shown = conversation_page(principal, session, through=message_id) if session else []
+    if session:
+        mark_views_seen(principal, session)
+    language = get_language() or "en"
+    suggested = suggest(principal) if suggest and not shown else ()
+    context = {
+        "shown": shown,
+        **_of_menu(principal, session, shown),
+        "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
+        "attachments": unsent_attachments(principal, session) if session else (),
+        "accepted": accepted() if are_taken() else None,
+        "views": views_told(principal).filter(session=session)[:MAX_VIEWS] if session else (),
+        "places": places_in(principal, scope_of(session.scope), tables_of(session.scope)) if session else (),
+        "question_length": QUESTION_LENGTH,
+        "assistants": assistants_for(principal, language),
+        **_of_messages(principal),
+    }
+    return render(request, "agent/chat.html", context)
+
+
+@require_safe
+@signed_in
+def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """List the person's conversations.
+
+    `?q=`: with these words in title or questions; `?label=`: with this label; `?archived=1`: archived ones.
+    """
+    words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
+    label, is_archived = request.GET.get("label", "").strip()[:MAX_LABEL], request.GET.get("archived") == "1"
+    found = found_sessions(principal, words, label=label, is_archived=is_archived)
+    chosen = {"q": words, "label": label, "archived": "1" if is_archived else ""}
+    context = {
+        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "words": words,
+        "label": label,
+        "labels": labels_of(principal),
+        "is_archived": is_archived,
+        "chosen": urlencode({name: value for name, value in chosen.items() if value}),
+    }
+    return render(request, "agent/conversations.html", context)
+
+
+@require_safe
+@signed_in
+def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """List questions for the keeper of documents: those that found nothing, and those shared with them."""
+    page = Paginator(rated_answers(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    missing = gaps_for_keeper(principal, USUAL_DAYS)[:PAGE_SIZE]
+    record_look(principal, missing, **{"as": "keeper"})
+    context = {"page": page, "questions": read_questions(principal, list(page.object_list)), "missing": missing}
+    return render(request, "agent/kept_questions.html", context)
+
+
+@require_POST
+@signed_in
+def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Show a new conversation, created with its first question; or its page, to begin with a document or a folder."""
+    about = checked(AboutForm(request.POST))
+    session = create_session(principal, **about)
+    if any(about.values()):
+        return redirect("conversation", session.pk)
+    return JsonResponse({"id": str(session.pk), "url": reverse("conversation", args=[session.pk])}, status=201)
+
+
+@require_safe
+@signed_in
+def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Return an answer as HTML with its question, to replace the typed and streamed text, and the updated menu."""
+    session = get_session(principal, session_id)
+    turn = turn_page(principal, session, message_id)
+    context = {"turn": turn, **_of_menu(principal, session, turn), **_of_messages(principal)}
+    return render(request, "agent/_turn.html", context)
+
+
+def _of_messages(principal: Principal) -> dict[str, object]:
+    """Return context for message templates: sources that this person corrects, and whether they can verify answers."""
+    return {
+        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        "verifies": SimpleLazyObject(lambda: is_keeper(principal)),
+    }
+
+
+def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:
+    """Return the context of a conversation's menu; its last answer is the one shared and exported."""
+    return {
+        "session": session,
+        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
+        "labels": labels_of(principal) if session else (),
+        "shares": session.shares.order_by("-created_at") if session else (),
+    }
+
+
+@require_safe
+@signed_in
+def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Show how one of their answers was made; technical figures only for those who may oversee."""
+    session = get_session(principal, session_id)
+    answer = get_answer(session, message_id)
+    context = {
+        "session": session,
+        "report": run_report(principal.in_conversation(session.pk), answer),
+        "steps": steps_of(answer.state),
+        "sees_figures": may_oversee(request.user),
+    }
+    return render(request, "agent/run.html", context)
+
+
+@require_POST
+@signed_in
+def feedback(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Store the person's feedback on an answer, and redirect to it."""
+    given = checked(FeedbackForm(request.POST))
+    rate_answer(principal, session_id=session_id, message_id=message_id, **given)
+    return redirect(address_of(session_id, message_id))
+
+
+@require_POST
+@signed_in
+def opened(_request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Store that a source below the first was opened, which tells those who tune the search."""
+    note_opened(principal, session_id=session_id, message_id=message_id)
+    return HttpResponse(status=204)
+
+
+@require_POST
+@signed_in
+def delete(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
+    delete_session(principal, session_id)
+    messages.success(request, _("The conversation is deleted."))
+    return redirect("chat")
+
+
+@require_POST
+@signed_in
+def approval(request: HttpRequest, principal: Principal, approval_id: UUID) -> HttpResponseBase:
+    """Approve the call and continue with the question, or reject it.
+
+    Redirect to the conversation, which shows the answer as it comes.
+    """
+    is_allowed = request.POST.get("decision") == "allow"
+    row = decide(principal, approval_id, is_allowed=is_allowed)
+    if is_allowed:
+        if not connection.in_atomic_block:
+            close_old_connections()
+        async_to_sync(go_on)(principal, row)
+    return redirect(f"{reverse('conversation', args=[row.message.session_id])}#m-{row.message_id}")

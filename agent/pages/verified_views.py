@@ -1,0 +1,294 @@
+"""Pages for keepers of verified answers: the list, a form for one, and export and import."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.presentation.visibility import under_rights
+from agent.models import Message
+from agent.oversight.replay import get_answer, question_of
+from agent.privacy import note_view
+from agent.run_state.cited_answer import laid_out
+from agent.verified_answers import csv_files
+from agent.verified_answers.selectors import get_kept, kept_answers, note_shown, shown_answers
+from agent.verified_answers.services import Given, Passage, change_wordings, retire, save_text, verify_again
+from audit.actions import Action
+from audit.record import record
+from authz.pages import signed_in
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.rights.governing import require_oversight
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from copilot_site.lib.http.forms import checked
+from copilot_site.lib.text.spreadsheets import CsvDownload
+from knowledge.documents.places import folders_to_fill
+from knowledge.models import Document, Folder
+
+PAGE_SIZE = 50
+MAX_FOLDERS = 200  # to choose from, by name
+
+
+def _area(label: Any, help_text: Any = "", *, rows: int = 3, required: bool = True) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": rows})
+    return forms.CharField(label=label, help_text=help_text, widget=widget, required=required)
+
+
+class WordingsForm(forms.Form):
+    wordings = _area(gettext_lazy("Other ways to ask it"), gettext_lazy("One per line."), required=False)
+    expires_on = forms.DateField(
+        label=gettext_lazy("Valid until"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text=gettext_lazy("Empty: until someone changes it."),
+    )
+
+    def lines(self) -> list[str]:
+        return [line for line in self.cleaned_data["wordings"].splitlines() if line.strip()]
+
+
+class AnswerForm(WordingsForm):
+    question = _area(gettext_lazy("Question"), rows=2)
+    text = _area(gettext_lazy("Answer"), rows=8)
+    documents = _area(
+        gettext_lazy("Documents it uses"),
+        gettext_lazy("Address or number of each document, one per line."),
+        required=False,
+    )
+    data_sources = forms.CharField(
+        label=gettext_lazy("Data sources it uses"),
+        required=False,
+        help_text=gettext_lazy("Names separated by spaces. Empty: none."),
+    )
+    folder = forms.ChoiceField(
+        label=gettext_lazy("Folder"),
+        help_text=gettext_lazy("People who can read this folder and all of its sources see the answer."),
+    )
+    field_order = ("question", "wordings", "text", "documents", "data_sources", "folder", "expires_on")
+
+    def __init__(self, principal: Principal, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        places = folders_to_fill(principal, "", most=MAX_FOLDERS, right=Right.MANAGE)
+        choices = {str(pk): " › ".join(path) for pk, path in places}
+        kept = Folder.objects.reachable_by(principal, Right.MANAGE)
+        if chosen := kept.filter(pk=self.initial["folder"]).first() if "folder" in self.initial else None:
+            choices.setdefault(str(chosen.pk), chosen.name)
+        self.fields["folder"].choices = list(choices.items())  # type: ignore[attr-defined]
+
+    def clean_documents(self) -> list[UUID]:
+        return [_document_id(line.strip()) for line in self.cleaned_data["documents"].splitlines() if line.strip()]
+
+    def given(self, passages: tuple[Passage, ...]) -> Given:
+        said = self.cleaned_data
+        named = set(said["documents"])
+        return Given(
+            said["question"],
+            said["text"],
+            self.lines(),
+            said["expires_on"],
+            said["documents"],
+            said["data_sources"].split(),
+            tuple(each for each in passages if each.document_id in named),
+        )
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(label=gettext_lazy("CSV file"))
+
+
+def _document_id(line: str) -> UUID:
+    """Return the id from a document's address, or from the id itself."""
+    for part in reversed(line.split("?", maxsplit=1)[0].split("/")):
+        try:
+            return UUID(part)
+        except ValueError:
+            continue
+    raise forms.ValidationError(_("“%(line)s” names no document.") % {"line": line[:100]})
+
+
+@require_safe
+@signed_in
+def answers(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """List the answers that this person keeps, those to review first.
+
+    `?source=` the id of a data source, for its queries only.
+    """
+    rows = kept_answers(principal)
+    if source := request.GET.get("source", ""):
+        rows = rows.filter(source_id=_id(source))
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "answers": list(shown_answers(list(page.object_list))), "source": source}
+    return render(request, "agent/verified/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """Create an answer; `?message=`: from this answer of a conversation, with its citations."""
+    taken = _message(request, principal, given) if (given := request.GET.get("message", "")) else None
+    initial, passages = (_taken(*taken), _passages(taken[1])) if taken else ({}, ())
+    form = AnswerForm(principal, request.POST or None, initial=initial)
+    return _written(request, principal, form, passages, title=_("New verified answer"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def edit(request: HttpRequest, principal: Principal, verified_id: UUID) -> HttpResponse:
+    """Change an answer, confirm it (`do=again`), or delete it (`do=retire`)."""
+    get_kept(principal, verified_id)
+    (shown,) = shown_answers(kept_answers(principal).filter(pk=verified_id))
+    note_shown(principal, [shown])
+    do = request.POST.get("do", "")
+    if do in {"again", "retire"}:
+        return _decided(request, principal, verified_id, do)
+    row = shown.row
+    initial: dict[str, Any] = {"wordings": "\n".join(shown.others), "expires_on": row.expires_on}
+    title = _("Verified answer")
+    if row.source is not None:
+        form: WordingsForm = WordingsForm(request.POST or None, initial=initial)
+        return _worded(request, principal, form, verified_id, {"title": title, "answer": shown})
+    initial |= {"question": row.question, "text": row.text, "folder": row.folder_id}
+    initial["documents"] = "\n".join(str(document.pk) for document in shown.documents)
+    initial["data_sources"] = " ".join(source.name for source in shown.data_sources)
+    written = AnswerForm(principal, request.POST or None, initial=initial)
+    return _written(request, principal, written, (), title=title, answer_id=verified_id, answer=shown)
+
+
+@require_safe
+@signed_in
+def export(_request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    return CsvDownload(csv_files.exported_rows(principal), filename="verified-answers.csv")
+
+
+@require_POST
+@signed_in
+def import_file(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """Import the answers of a CSV file, all or none."""
+    try:
+        n = csv_files.import_answers(principal, _text(checked(ImportForm(request.POST, request.FILES))["file"]))
+    except CopilotError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, ngettext("One answer was saved.", "%(n)d answers were saved.", n) % {"n": n})
+    return redirect("verified-answers")
+
+
+def _decided(request: HttpRequest, principal: Principal, answer_id: UUID, do: str) -> HttpResponse:
+    try:
+        if do == "again":
+            verify_again(principal, answer_id)
+        else:
+            retire(principal, answer_id)
+    except NotFound:
+        raise
+    except CopilotError as error:
+        messages.error(request, str(error))
+        return redirect("verified-answer", answer_id)
+    messages.success(request, _("Verified again.") if do == "again" else _("Deleted. It is no longer used in answers."))
+    return redirect("verified-answers")
+
+
+def _written(
+    request: HttpRequest,
+    principal: Principal,
+    form: AnswerForm,
+    passages: tuple[Passage, ...],
+    *,
+    answer_id: UUID | None = None,
+    **context: Any,
+) -> HttpResponse:
+    if form.is_valid():
+        folder_id = UUID(form.cleaned_data["folder"])
+        try:
+            save_text(principal, form.given(passages), folder_id=folder_id, answer_id=answer_id)
+        except CopilotError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, _("Saved. It answers the question from now on."))
+            return redirect("verified-answers")
+    cited = Document.objects.visible_to(principal).filter(pk__in=form.initial.get("documents", "").split())
+    return render(
+        request,
+        "agent/verified/answer.html",
+        {"form": form, "cited": cited, **context},
+        status=400 if form.errors else 200,
+    )
+
+
+def _worded(
+    request: HttpRequest, principal: Principal, form: WordingsForm, answer_id: UUID, context: dict[str, Any]
+) -> HttpResponse:
+    if form.is_valid():
+        try:
+            change_wordings(principal, answer_id, wordings=form.lines(), expires_on=form.cleaned_data["expires_on"])
+        except CopilotError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("verified-answers")
+    context |= {"form": form}
+    return render(request, "agent/verified/answer.html", context, status=400 if form.errors else 200)
+
+
+def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[str, ShownMessage]:
+    """Return an answer with its question, as readable now: one's own, or anybody's for those who oversee answers."""
+    message_id = _id(given)
+    own = Message.objects.filter(pk=message_id, session__user_id=principal.user_id, role="assistant")
+    message = own.select_related("parent").first()
+    if message is None:
+        require_oversight(request.user)
+        message = get_answer(message_id)
+        with transaction.atomic():
+            note_view(principal, message.session)
+            record(principal, Action.QUESTIONS_READ, detail={"answers": [str(message.pk)]})
+    (shown,) = under_rights(principal, [message])
+    return question_of(message), shown
+
+
+def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
+    """Return the initial values of the form. Raises InvalidInput for an answer that cannot be saved as a text."""
+    documents = dict.fromkeys(str(each.passage.document_id) for each in shown.citations)
+    return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
+
+
+def _text_of(message: ShownMessage) -> str:
+    """Return the text of an answer, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
+    if message.queries:
+        raise InvalidInput(
+            _("This answer has figures that change. Verify its query instead, under “Verify or correct”.")
+        )
+    if message.masked_count or not message.citations or message.pages:
+        raise InvalidInput(_("You can only save an answer from documents, and only if you can open all of them."))
+    return laid_out((each.gap or " ", each.text) for each in message.sentences)
+
+
+def _passages(shown: ShownMessage) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(each.passage.document_id, each.passage.chunk_id, each.start, each.end) for each in shown.citations
+    )
+
+
+def _id(given: str) -> UUID:
+    try:
+        return UUID(given)
+    except ValueError as error:
+        raise NotFound(_("There is no such verified answer.")) from error
+
+
+def _text(file: UploadedFile[Any]) -> str:
+    if (file.size or 0) > csv_files.FILE_BYTES:
+        raise InvalidInput(_("The file is larger than 5 MB."))
+    try:
+        return str(file.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error

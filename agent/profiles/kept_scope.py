@@ -1,0 +1,37 @@
+"""The scope of a question as stored in a row."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from business.sources.data_scope import TableName
+from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.search import Scope
+
+_FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
+
+
+def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
+    """Return the scope as JSON: ids by kind, metadata conditions, and tables; empty for an unrestricted scope."""
+    said: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
+    said["metadata"] = [kept_condition(each) for each in scope.metadata]
+    said["tables"] = [asdict(each) for each in tables]
+    return {name: each for name, each in said.items() if each}
+
+
+def kept_condition(condition: Condition) -> dict[str, Any]:
+    """Return the non-empty parts of a condition, as in the API's `metadata`."""
+    return {name: value for name, value in asdict(condition).items() if value not in (None, "")}
+
+
+def scope_of(row: Mapping[str, Any]) -> Scope:
+    """Return the document scope that `kept` was made from."""
+    bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
+    metadata = tuple(Condition(**each) for each in row.get("metadata", ()))
+    return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
+
+
+def tables_of(row: Mapping[str, Any]) -> tuple[TableName, ...]:
+    """Return the tables that `kept` was made from."""
+    return tuple(TableName(**each) for each in row.get("tables", ()))

@@ -1,0 +1,138 @@
+"""Org units and roles in the admin, changed through their services, by superusers: a membership gives rights."""
+
+from typing import Any, TypeVar
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import FilteredSelectMultiple
+from django.contrib.auth.models import Permission, User
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+from authz.admin_pages import OnOwnPage, SuperusersOnly
+from authz.models import OrgUnit, Role, UnitKind
+from authz.people.accounts import checked_permissions, set_permissions
+from authz.people.roles import create_role, delete_role
+from authz.people.units import create_unit, delete_unit, join, leave, move_unit, rename
+from authz.principal import Principal
+
+M = TypeVar("M", OrgUnit, Role)
+
+
+class MembersForm(forms.ModelForm[Any]):
+    """A unit or role with the people who are in it by name."""
+
+    members = forms.ModelMultipleChoiceField(
+        User.objects.order_by("username"),
+        required=False,
+        label=capfirst(_("members")),
+        widget=FilteredSelectMultiple(_("members"), is_stacked=False),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["members"].initial = self.instance.group.user_set.all()
+
+
+class CarriedByGroupAdmin(OnOwnPage[M], SuperusersOnly[M]):
+    """The shared part of units and roles: their members by name."""
+
+    form = MembersForm
+    list_display: Any = ("name", "members_count")
+    search_fields = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        rows: QuerySet[M] = super().get_queryset(request).annotate(people=Count("group__user"))
+        return rows
+
+    @admin.display(description=_("members"), ordering="people")
+    def members_count(self, row: Any) -> int:
+        return int(row.people)
+
+    def set_members(self, by: Principal, row: M, members: QuerySet[User]) -> None:
+        """Add new members, and remove those no longer named."""
+        before, after = set(row.group.user_set.all()), set(members)
+        for user in after - before:
+            join(by, row, user=user)
+        for user in before - after:
+            leave(by, row, user=user)
+
+
+@admin.register(OrgUnit)
+class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
+    """Departments and projects; their members count as members of every unit above."""
+
+    own_page = "people"
+
+    list_display = ("name", "kind", "parent", "members_count")
+    fields = ("name", "kind", "parent", "members")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: OrgUnit | None = None) -> Any:
+        return ("kind",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: OrgUnit, form: Any, change: bool) -> None:
+        by, given = Principal.of(request.user), form.cleaned_data
+        if not change:
+            made = create_unit(by, name=given["name"], kind=UnitKind(given["kind"]), parent=given["parent"])
+            obj.pk, obj.group = made.pk, made.group
+            obj._state.adding = False
+        else:
+            _renamed(by, obj, form)
+            if "parent" in form.changed_data:
+                move_unit(by, obj, parent=given["parent"])
+        self.set_members(by, obj, given["members"])
+
+    def delete_model(self, request: HttpRequest, obj: OrgUnit) -> None:
+        delete_unit(Principal.of(request.user), obj)
+
+
+class RoleForm(MembersForm):
+    """A role with its members, and the pages of the administration that it opens."""
+
+    permissions = forms.ModelMultipleChoiceField(
+        Permission.objects.none(),
+        required=False,
+        label=capfirst(_("permissions")),
+        widget=FilteredSelectMultiple(_("permissions"), is_stacked=False),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["permissions"].queryset = checked_permissions()  # type: ignore[attr-defined]
+        if self.instance.pk:
+            self.fields["permissions"].initial = self.instance.group.permissions.all()
+
+
+@admin.register(Role)
+class RoleAdmin(CarriedByGroupAdmin[Role]):
+    """Roles: functions of people, in any unit."""
+
+    form = RoleForm
+    own_page = "roles"
+    fieldsets = (
+        (None, {"fields": ("name", "members")}),
+        (_("Opens these admin pages"), {"fields": ("permissions",), "classes": ("collapse",)}),
+    )
+
+    def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
+        by = Principal.of(request.user)
+        if not change:
+            made = create_role(by, name=form.cleaned_data["name"])
+            obj.pk, obj.group = made.pk, made.group
+            obj._state.adding = False
+        else:
+            _renamed(by, obj, form)
+        self.set_members(by, obj, form.cleaned_data["members"])
+        set_permissions(by, obj.group, form.cleaned_data["permissions"])
+
+    def delete_model(self, request: HttpRequest, obj: Role) -> None:
+        delete_role(Principal.of(request.user), obj)
+
+
+def _renamed(by: Principal, row: OrgUnit | Role, form: Any) -> None:
+    if "name" in form.changed_data:
+        given, row.name = row.name, form.initial["name"]  # the service compares with what is stored
+        rename(by, row, name=given)

@@ -1,0 +1,82 @@
+"""Look up rows by id, and check rights on them.
+
+Missing and forbidden rows get the same answer at the same cost: rights are read only when the row is found
+(`permitted`), so for a missing row `equalise_timing` reads them, too.
+"""
+
+from typing import Any, TypeVar
+
+from django.core.exceptions import EmptyResultSet, ValidationError
+from django.db import connection, models
+from django.utils.translation import gettext as _
+
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.rights.folders import folder_ids_with
+from authz.rights.managers import GuardedManager
+from copilot_site.lib.errors import NotFound, PermissionDenied
+
+M = TypeVar("M", bound=models.Model)
+
+
+def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
+    """Return the one row that matches and that this person may see; raise NotFound, the same for missing and forbidden."""
+    try:
+        row = door(model).permitted(principal, Right.VIEW, **lookup).first()
+        if row is None:
+            equalise_timing(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+    except (ValueError, ValidationError):  # a malformed id matches nothing
+        row = None
+    if row is None:
+        raise missing(model)
+    return row
+
+
+def missing(model: type[models.Model]) -> NotFound:
+    """Return the error for a missing or forbidden row: the same words for both."""
+    return NotFound(_("There is no such %(what)s, or you cannot see it.") % {"what": model._meta.verbose_name})
+
+
+def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
+    """Repeat for a missing row the work that a forbidden row costs, so that timing reveals nothing.
+
+    right: the right that was checked. rows: the rows with the requested id, unchecked; none is returned.
+    """
+    try:
+        there, values = rows.order_by().query.sql_with_params()
+    except EmptyResultSet:  # a number out of the column's range
+        there, values = "SELECT 1 WHERE false", ()
+    ids = folder_ids_with(principal, right)
+    statement = f"SELECT CASE WHEN EXISTS ({there}) THEN 0 ELSE (SELECT count(*) FROM ({ids.sql}) AS mine) END"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, *ids.params])
+
+
+def can(principal: Principal, right: Right, row: models.Model) -> bool:
+    """Tell whether this person holds `right` on this row now."""
+    return door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
+
+
+def require(principal: Principal, right: Right, row: models.Model) -> None:
+    """Raise PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
+    if not can(principal, right, row):
+        raise PermissionDenied(
+            _("You can see “%(name)s” but not %(right)s here. Ask its manager for this right.")
+            % {"name": row, "right": right.label}
+        )
+
+
+def require_manage(by: Principal | None, row: models.Model) -> None:
+    """Require a manager of this row, a superuser, or None, which sets a system up.
+
+    Raises NotFound when they may not even see the row, else PermissionDenied.
+    """
+    if by is None or by.is_superuser or can(by, Right.MANAGE, row):
+        return
+    get_visible(type(row), by, pk=row.pk)
+    require(by, Right.MANAGE, row)
+
+
+def door(model: type[M]) -> GuardedManager[M]:
+    """Return the `GuardedManager` of a protected model."""
+    return model.objects  # type: ignore[attr-defined, no-any-return]

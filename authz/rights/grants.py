@@ -1,0 +1,237 @@
+"""Rights on folders and knowledge bases: given and taken back, denied and no longer denied. Documents: `knowledge.services.access`."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import Group, Permission
+from django.db import models, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from guardian.utils import get_group_obj_perms_model, get_user_obj_perms_model
+
+from audit.actions import Action
+from audit.record import record
+from authz.models import Denial
+from authz.permissions import Right, codename
+from authz.principal import Principal
+from authz.rights.holders import Holder, granted_above, managers_kept
+from copilot_site.lib.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One right of one person or group on one row, for lists and pages. expires_at: None for no end."""
+
+    holder: str
+    is_group: bool
+    right: Right
+    expires_at: datetime | None = None
+    given_by: str = field(default="", compare=False)
+    given_at: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Denied:
+    """One right denied to one person or group on one row, whatever is granted."""
+
+    holder: str
+    is_group: bool
+    right: Right
+    reason: str = ""
+    denied_by: str = field(default="", compare=False)
+    denied_at: datetime | None = field(default=None, compare=False)
+
+
+@transaction.atomic
+def give(
+    by: Principal | None,
+    rights: Iterable[Right],
+    row: models.Model,
+    *,
+    to: Holder,
+    expires_at: datetime | None = None,
+    about: models.Model | None = None,
+) -> None:
+    """Give rights on a folder or knowledge base until `expires_at`; an unchanged grant is not audited again.
+
+    by: who gives; None for commands that set a system up. The caller has checked `manage`.
+    about: the row that the audit log names instead of `row`: the document of an exception.
+    Raises InvalidInput (an end that has passed, or one that would leave nobody to manage the row).
+    """
+    if expires_at is not None and expires_at <= timezone.now():
+        raise InvalidInput(
+            _("A right cannot end in the past (%(end)s). Give a later end, or none.") % {"end": expires_at.isoformat()}
+        )
+    wanted = list(rights)
+    held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}
+    takes_away = expires_at is not None  # a grant without an end only adds a manager
+    with _kept(wanted, row) if takes_away else nullcontext():
+        for right in wanted:
+            name = codename(right, type(row))
+            if name in held and held[name].expires_at == expires_at and held[name].origin is None:
+                continue
+            _grants(row, to).update_or_create(
+                permission=_permission(name, row),
+                defaults={
+                    "expires_at": expires_at,
+                    "granted_by_id": _id(by),
+                    "granted_at": timezone.now(),
+                    "origin": None,
+                    "origin_name": "",
+                },
+                create_defaults={
+                    "content_object": row,
+                    _kind(to): to,
+                    "expires_at": expires_at,
+                    "granted_by_id": _id(by),
+                },
+            )
+            record(by, Action.GRANT_GIVEN, about or row, detail=_detail(right, to, expires_at=expires_at))
+
+
+@transaction.atomic
+def take_back(
+    by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
+) -> None:
+    """Revoke rights granted on this row itself; inherited ones are revoked where they were granted.
+
+    Raises InvalidInput when nobody could manage the row afterwards.
+    """
+    wanted = list(rights)
+    with _kept(wanted, row):
+        for right in wanted:
+            gone, _by_model = _grants(row, of).filter(permission__codename=codename(right, type(row))).delete()
+            if gone:
+                record(by, Action.GRANT_REVOKED, about or row, detail=_detail(right, of))
+
+
+@transaction.atomic
+def deny(
+    by: Principal | None,
+    rights: Iterable[Right],
+    row: models.Model,
+    *,
+    to: Holder,
+    reason: str = "",
+    about: models.Model | None = None,
+) -> None:
+    """Deny rights on a folder or knowledge base and below, whatever is granted; an existing denial gets the new reason.
+
+    The caller has checked `manage`. Raises InvalidInput when nobody could manage the row afterwards.
+    """
+    wanted = list(rights)
+    with _kept(wanted, row):
+        for right in wanted:
+            key = {_place(row): row, _kind(to): to, "right": right.value}
+            _denial, is_new = Denial.objects.update_or_create(
+                **key,
+                defaults={"reason": reason[:500]},
+                create_defaults=key | {"reason": reason[:500], "denied_by_id": _id(by)},
+            )
+            if is_new:
+                record(by, Action.DENIAL_GIVEN, about or row, reason=reason, detail=_detail(right, to))
+
+
+@transaction.atomic
+def undeny(
+    by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
+) -> None:
+    """Remove denials on this row itself; those above stay. The caller has checked `manage`."""
+    for right in rights:
+        gone, _by_model = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
+        if gone:
+            record(by, Action.DENIAL_REMOVED, about or row, detail=_detail(right, of))
+
+
+@transaction.atomic
+def copy_from_above(by: Principal | None, folder: models.Model, *, about: models.Model | None = None) -> None:
+    """Copy the grants that this folder inherits now onto it, each with its end."""
+    for (holder, right), expires_at in granted_above(folder).items():
+        give(by, [right], folder, to=holder, expires_at=expires_at, about=about)
+
+
+def is_bare(row: models.Model) -> bool:
+    """Tell whether this row itself has no grants and no denials."""
+    granted = any(model.objects.filter(content_object=row).exists() for model in _models(row).values())
+    return not granted and not Denial.objects.filter(**{_place(row): row}).exists()
+
+
+def grants_on(row: models.Model) -> list[Grant]:
+    """Return the grants on this row itself, groups first, by name, expired ones included."""
+    rows = [
+        Grant(name, kind == "group", _right(code), expires_at, by or origin, at)
+        for kind, model in _models(row).items()
+        for name, code, expires_at, by, origin, at in model.objects.filter(content_object=row).values_list(
+            F("group__name") if kind == "group" else F("user__username"),
+            F("permission__codename"),
+            "expires_at",
+            "granted_by__username",
+            "origin_name",
+            "granted_at",
+        )
+    ]
+    return sorted(rows, key=_order)
+
+
+def denials_on(row: models.Model) -> list[Denied]:
+    """Return the denials on this row itself, groups first, by name."""
+    rows = Denial.objects.filter(**{_place(row): row}).select_related("user", "group", "denied_by")
+    shown = [
+        Denied(
+            row.group.name if row.group else row.user.username if row.user else "",
+            row.group is not None,
+            Right(row.right),
+            row.reason,
+            row.denied_by.username if row.denied_by else "",
+            row.denied_at,
+        )
+        for row in rows
+    ]
+    return sorted(shown, key=_order)
+
+
+def _grants(row: models.Model, holder: Holder) -> Any:
+    """Return this holder's grants on this row itself."""
+    return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
+
+
+def _models(row: models.Model) -> dict[str, Any]:
+    """Return {kind of holder: model of the grants on rows such as this one}."""
+    return {"group": get_group_obj_perms_model(row), "user": get_user_obj_perms_model(row)}
+
+
+def _kept(rights: list[Right], row: models.Model) -> AbstractContextManager[None]:
+    return managers_kept(lambda: [row]) if Right.MANAGE in rights else nullcontext()
+
+
+def _permission(name: str, row: models.Model) -> Permission:
+    return Permission.objects.get(content_type__app_label=row._meta.app_label, codename=name)
+
+
+def _place(row: models.Model) -> str:
+    return "folder" if row._meta.model_name == "folder" else "knowledge_base"
+
+
+def _kind(holder: Holder) -> str:
+    return "group" if isinstance(holder, Group) else "user"
+
+
+def _id(by: Principal | None) -> int | None:
+    return by.user_id if by else None
+
+
+def _right(code: str) -> Right:
+    return Right(code.partition("_")[0])
+
+
+def _order(line: Grant | Denied) -> tuple[bool, str, int]:
+    return not line.is_group, line.holder, list(Right).index(line.right)
+
+
+def _detail(right: Right, holder: Holder, *, expires_at: datetime | None = None) -> dict[str, object]:
+    detail: dict[str, object] = {"right": right.value, _kind(holder): holder.pk}
+    return detail | {"expires_at": expires_at.isoformat()} if expires_at else detail

@@ -1,0 +1,285 @@
+"""Run one statement: read only, limited in time and size, and cancellable.
+
+The statement becomes a cursor (`DECLARE … CURSOR FOR`), where PostgreSQL accepts only a single query: no second
+statement or command, whatever the text is. Each statement has its own connection; nothing is left for the next.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import psycopg
+import structlog
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from psycopg import sql
+from psycopg.types.string import TextLoader
+
+from business.connections.address import Address, has_setting
+from business.connections.identity import SourceRefused, require_elsewhere, require_elsewhere_async
+from business.connections.memory_limit import bound_memory
+from business.guard.guard import GuardedSql
+from business.guard.refusal import Reason, SqlRefused, refused_there, too_late, too_long_a_row
+from business.limits import Limits
+from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.outgoing.addresses import AddressRefused
+
+log = structlog.get_logger(__name__)
+
+MAX_BYTES = 1_000_000  # of one answer, as text
+PAGE = 11  # rows per batch: one more than the usual ten, to see the end
+_NEXT_PAGE = f"FETCH FORWARD {PAGE} FROM answer".encode()
+GENERIC_PLANS_SINCE = 160_000  # server_version
+INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory or disk exhausted
+LIMITS = {
+    "lock_timeout": "200",
+    "idle_in_transaction_session_timeout": "10000",
+    "work_mem": "16MB",
+    "max_parallel_workers_per_gather": "0",
+    "cursor_tuple_fraction": "1",  # expect all rows of a cursor to be read
+    "standard_conforming_strings": "on",
+    "TimeZone": "UTC",
+}
+DEFAULTS = Limits()
+
+
+class SourceUnavailable(CopilotError):
+    """The database did not answer; the text says which settings to check."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An answer: names of columns, rows as Python values, and whether rows or bytes were left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    is_truncated: bool
+    elapsed_ms: int
+
+
+@asynccontextmanager
+async def reading(
+    address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS
+) -> AsyncIterator[psycopg.AsyncConnection]:
+    """Open a connection inside a read-only transaction under the limits, rolled back at the end.
+
+    Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused
+    for errors of the database.
+    """
+    try:
+        keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # resolves the host's name
+        connection = await psycopg.AsyncConnection.connect(**keywords, autocommit=True)
+    except (psycopg.OperationalError, AddressRefused) as error:
+        raise unavailable(address, error) from error
+    began = time.monotonic()
+    try:
+        if not address.is_own:
+            await require_elsewhere_async(connection)
+        connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
+        if has_setting(connection, "transaction_timeout"):
+            await connection.execute(sql.SQL("SET transaction_timeout = {}").format(limits.ms))
+        await connection.execute(_begin(time_zone, limits))
+        bound_memory(connection)
+        yield connection
+    except psycopg.Error as error:
+        is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
+        raise too_late(limits.seconds) if is_ended else _refused(error, limits) from error
+    except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
+        raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
+    except asyncio.CancelledError:  # cancel it on the server, too
+        if not connection.closed:  # still open: it did not end in time
+            await connection.cancel_safe(timeout=2.0)
+        raise
+    finally:
+        await connection.close()
+
+
+def connected(address: Address) -> psycopg.Connection:
+    """Return a connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
+
+    Sets standard_conforming_strings: views contain names of org units as literals.
+    """
+    try:
+        connection = psycopg.connect(**address.keywords())
+    except (psycopg.OperationalError, AddressRefused) as error:
+        raise unavailable(address, error) from error
+    if not address.is_own:
+        try:
+            require_elsewhere(connection)
+        except SourceRefused:
+            connection.close()
+            raise
+        connection.rollback()
+    connection.execute("SET standard_conforming_strings = on")
+    connection.commit()
+    return connection
+
+
+async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits) -> None:
+    """Raise SqlRefused when the plan aggregates too many bytes into one value: no time limit interrupts that."""
+    if checked.gathering is None:
+        return
+    plan = await _plan_of(connection, checked)
+    if _gathered(plan, checked.gathering.row_bytes) * checked.gathering.times > limits.gathered_bytes:
+        raise SqlRefused(
+            Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
+        )
+
+
+async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
+    """Return the generic plan, so that a refusal reveals no value frequencies. Older servers plan with the values."""
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        for text in checked.unseen:
+            with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
+                async with connection.transaction():
+                    return await explained(connection, text, generic=True)
+    plan = await explained(connection, checked.sql)  # reports the statement's error
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
+    return plan
+
+
+async def explained(connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False) -> dict[str, Any]:
+    """Return the plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for unknown values."""
+    how = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " if generic else "EXPLAIN (FORMAT JSON) "
+    row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare=not generic)).fetchone()
+    plan: dict[str, Any] = row[0][0]["Plan"] if row else {}
+    return plan
+
+
+def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
+    """Return the bytes that enter a plan's aggregates and subqueries, by the planner's rows and widths."""
+
+    def size(part: dict[str, Any]) -> float:
+        return float(part["Plan Rows"] * (part["Plan Width"] + row_bytes))
+
+    below: list[dict[str, Any]] = plan.get("Plans", [])
+    own = sum(map(size, below)) if "Agg" in plan.get("Node Type", "") else 0.0
+    queries = sum(size(part) for part in below if part.get("Parent Relationship") in ("InitPlan", "SubPlan"))
+    return own + queries + sum(_gathered(part, row_bytes) for part in below)
+
+
+async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
+    """Return the first rows of a query, within the limits and MAX_BYTES of text, whatever the statement says.
+
+    Raises SqlRefused where the first row alone is longer, instead of an empty answer.
+    """
+    return (await _fetched(connection, statement, limits))[0]
+
+
+async def fetch_and_count(
+    connection: psycopg.AsyncConnection, statement: str, limits: Limits
+) -> tuple[Rows, int | None]:
+    """Return what `fetch` does, and the number of rows if some were left out; None where there is no time to count."""
+    rows, read = await _fetched(connection, statement, limits)
+    if not rows.is_truncated or len(rows.rows) < limits.rows:
+        return rows, None
+    try:
+        passed = await connection.execute("MOVE FORWARD ALL IN answer")
+    except (
+        psycopg.errors.QueryCanceled,
+        psycopg.errors.TransactionTimeout,
+    ):  # the rows are read
+        return rows, None
+    return replace(rows, is_truncated=False), read + passed.rowcount
+
+
+async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> tuple[Rows, int]:
+    """Return the rows within the limits, and the number that the cursor returned."""
+    began = time.perf_counter()
+    declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
+    await connection.execute(declare, prepare=True)
+    rows: list[tuple[Any, ...]] = []
+    size_bytes, read, is_truncated, is_end = 0, 0, False, False
+    while not is_end and not is_truncated:
+        cursor = await connection.execute(_NEXT_PAGE)
+        columns = tuple(column.name for column in cursor.description or ())
+        page = await cursor.fetchall()
+        read, is_end = read + len(page), len(page) < PAGE
+        for row in page:
+            size_bytes += sum(len(str(value)) for value in row)
+            if len(rows) == limits.rows or size_bytes > MAX_BYTES:
+                if not rows:
+                    raise too_long_a_row()
+                is_truncated = True
+                break
+            rows.append(row)
+    return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000)), read
+
+
+async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
+    """Return the number of rows of a guarded statement without its outer limit, counted by the database."""
+    query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
+    row = await (await connection.execute(query, prepare=True)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def unavailable(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
+    """Return the reason in one sentence, without the password and without the driver's multi-line text."""
+    text = str(error)
+    if isinstance(error, AddressRefused):
+        return SourceUnavailable(text)
+    return unavailable_at(address, str(next((said for part, said in _REASONS if part in text), UNREACHABLE)))
+
+
+def unavailable_at(address: Address, said: str) -> SourceUnavailable:
+    """Return the error. said: the reason, with placeholders for parts of the address."""
+    named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
+    log.warning("data_source.unreachable", why=said % named)
+    return SourceUnavailable(said % named)
+
+
+WRONG_PASSWORD = gettext_lazy("The database refuses the account %(user)s: check its password.")
+NO_DATABASE = gettext_lazy("The server has no database %(database)s or no account %(user)s.")
+UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
+# Part of libpq's text → meaning; the first match counts.
+_REASONS = (
+    (
+        "does not support SSL",
+        gettext_lazy("The database server %(host)s does not encrypt: switch TLS on there; nothing was sent."),
+    ),
+    (
+        "certificate",
+        gettext_lazy(
+            "The database server %(host)s does not prove its name: name the file of its certificate authority in "
+            "COPILOT_DATABASE_CA."
+        ),
+    ),
+    (
+        "authentication method requirement",
+        gettext_lazy(
+            "The database server %(host)s does not ask for the password by scram-sha-256, which gives it to nobody: set "
+            "that there; nothing was sent."
+        ),
+    ),
+    ("password authentication failed", WRONG_PASSWORD),
+    ("no password supplied", WRONG_PASSWORD),
+    ("does not exist", NO_DATABASE),
+)
+
+
+def _begin(time_zone: str, limits: Limits) -> sql.Composed:
+    statements: list[sql.Composable] = [sql.SQL("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+    statements += [
+        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in (LIMITS | {"TimeZone": time_zone, "statement_timeout": str(limits.ms)}).items()
+    ]
+    return sql.SQL("; ").join([*statements, sql.SQL("SAVEPOINT begun")])
+
+
+async def begin_again(connection: psycopg.AsyncConnection) -> None:
+    """Roll back after an error to an empty transaction; its time limit goes on."""
+    await connection.execute("ROLLBACK TO SAVEPOINT begun")
+
+
+def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
+    is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
+    if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
+        return too_late(limits.seconds)
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return SqlRefused(Reason.DATABASE, _("A table this question needs is being changed. Ask again in a moment."))
+    return refused_there(error.diag.message_primary or type(error).__name__)

@@ -1,0 +1,390 @@
+"""Data sources for people: opening them under one's rights, and changing them."""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import lru_cache
+from pathlib import PurePath
+from typing import TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import psycopg
+import structlog
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.permissions import Right
+from authz.principal import Principal
+from business.connections.postgres_session import connected
+from business.dialects import DialectAccess, run_translated
+from business.execute import Access, StatementResult, run_sql
+from business.guard.policy import Policy
+from business.introspect import Progress, Unread, draft_layer, silent
+from business.linking.index import LayerIndex
+from business.linking.linker import Linker
+from business.linking.vectors import fill_on_commit, near_in, nearest_sources
+from business.logical_query.catalog import Catalog
+from business.models import DataSource, Engine, SourceGrant
+from business.mysql.session import access_to as mysql_access
+from business.mysql.source import draft as draft_views
+from business.mysql.source import faults_of as mysql_faults
+from business.parsing.reader.items import items_of
+from business.parsing.reader.lexicon import Lexicon
+from business.results.shown_query import TableReach
+from business.results.visibility import Queried
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from business.semantic_layer.rights import is_within, may_read, policy_of, require_schemas
+from business.semantic_layer.yaml_io import read_layer
+from business.sources.checks import failure_recorded
+from business.sources.data_scope import ALL_DATA, DataScope
+from business.sources.grants import require_manage
+from business.spreadsheets.sources import access_to, described
+from business.table_faults import faults_in
+from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+Tables = frozenset[str] | None
+"""Names in a layer; None for all of them."""
+MAX_SHEETS = 20  # per question: each has words of its own to read
+_NAMED = re.compile(r"^(?P<question>.+?)\s*[(（](?P<source>[^()（）]+)[)）]\W*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OpenSource:
+    """A source as one person may use it now. layer, lexicon: only the tables this person may ask about."""
+
+    source: DataSource
+    layer: SemanticLayer
+    access: Access | DialectAccess
+
+    @property
+    def title(self) -> str:
+        """Return the name that answers cite."""
+        return self.source.document.title if self.source.document else self.source.name
+
+    @property
+    def called(self) -> str:
+        """Return what people call it in brackets behind a question; two may be called alike."""
+        return self.source.name if re.search("[()（）]", self.title) else self.title
+
+    @property
+    def names(self) -> set[str]:
+        """Return what it can be named by, in lower case: its own name, its title, its file's name without the ending."""
+        stem = PurePath(self.source.document.filename).stem if self.source.document else ""
+        return {self.source.name.lower(), self.title.lower(), stem.lower()} - {""}
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
+        return self.source.document_id is None
+
+    async def run(self, text: str, *, execute: bool) -> StatementResult:
+        """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
+        if isinstance(self.access, DialectAccess):
+            return await run_translated(self.access, text, execute=execute)
+        return await run_sql(self.access, text, execute=execute)
+
+    @property
+    def time_zone(self) -> ZoneInfo:
+        return ZoneInfo(self.layer.time_zone)
+
+    @property
+    def today(self) -> date:
+        """Return the company's day."""
+        return datetime.now(self.time_zone).date()
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return those tables by their names; built once for each saved layer and set of tables."""
+        return _catalog_of(_Saved.of(self.source), self._tables)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Return the words of those tables; built once, too."""
+        return _lexicon_of(_Saved.of(self.source), self._tables)
+
+    @property
+    def _tables(self) -> tuple[str, ...]:
+        return tuple(model.name for model in self.layer.semantic_models)
+
+    @property
+    def linker(self) -> Linker:
+        """Return a linker of questions to those tables only."""
+        index = _index_of(_Saved.of(self.source))
+        return Linker(self.layer, index, near_in(self.source.pk, index))
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """A layer as it was saved: rows of one source and time hold the same. It says what tables mean, never who may read them."""
+
+    source_id: UUID
+    changed_at: datetime
+    source: DataSource = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, source: DataSource) -> "_Saved":
+        return cls(source.pk, source.changed_at, source)
+
+
+@lru_cache(maxsize=32)
+def _layer_of(saved: _Saved) -> SemanticLayer:
+    return saved.source.semantic_layer
+
+
+@lru_cache(maxsize=32)
+def _lexicon_of(saved: _Saved, tables: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(_catalog_of(saved, tables))
+
+
+@lru_cache(maxsize=32)
+def _catalog_of(saved: _Saved, tables: tuple[str, ...]) -> Catalog:
+    return Catalog.of(_narrowed(_layer_of(saved), tables))
+
+
+@lru_cache(maxsize=32)
+def _index_of(saved: _Saved) -> LayerIndex:
+    return LayerIndex.of(_layer_of(saved))
+
+
+def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
+    return layer.model_copy(update={"semantic_models": tuple(m for m in layer.semantic_models if m.name in tables)})
+
+
+def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) -> OpenSource:
+    """Return the source of this name under today's rights, within the scope. Raises NotFound, the same for missing, not
+    theirs and outside.
+    """
+    for which, tables in ((scope.whole(principal), None), (scope.in_part(principal), scope.tables_of(name))):
+        source = _visible(principal).filter(which, name=name).first()
+        if source is not None:
+            return _opened(principal, source, tables)
+    raise NotFound(_("There is no data source %(name)s you can query.") % {"name": name})
+
+
+def open_sources(principal: Principal, question: str = "", scope: DataScope = ALL_DATA) -> list[OpenSource]:
+    """Return every source this person may ask within the scope, by name, but those that cannot be read: the doctor names them.
+
+    Of spreadsheets that the scope does not name at most MAX_SHEETS: the one that the question names, and those whose columns lie
+    nearest to it.
+    """
+    whole = _visible(principal).filter(scope.whole(principal))
+    sheets = whole.exclude(document=None).order_by("-changed_at")
+    ids = list(sheets.values_list("pk", flat=True))
+    if len(ids) > MAX_SHEETS:
+        is_named = _NAMED.match(question)
+        told = is_named["source"].strip() if is_named else ""
+        in_file = Q(document__title__iexact=told) | Q(document__filename__istartswith=f"{told}.")
+        called = sheets.filter(Q(name__iexact=told) | in_file).values_list("pk", flat=True) if told else ()
+        ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
+    rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
+    parts = _visible(principal).filter(scope.in_part(principal))
+    wanted = {**{each: scope.tables_of(each.name) for each in parts}, **rows}
+    found = (
+        _if_readable(_opened, principal, each, wanted[each]) for each in sorted(wanted, key=lambda each: each.name)
+    )
+    return [opened for opened in found if opened is not None]
+
+
+def is_any_open(principal: Principal, scope: DataScope) -> bool:
+    """Return whether there is a source that this person may ask within the scope."""
+    return _visible(principal).filter(scope.whole(principal) | scope.in_part(principal)).exists()
+
+
+def _visible(principal: Principal) -> QuerySet[DataSource]:
+    """Return the sources without their layers, which are cached by version."""
+    return DataSource.objects.visible_to(principal).select_related("document").defer("layer")
+
+
+def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
+    """Return a question without the source that is named in brackets behind it, and that source; else all of them.
+
+    A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
+    """
+    named = _NAMED.match(question)
+    told = named["source"].strip().lower() if named else ""
+    own = [opened for opened in sources if told == opened.source.name.lower()]
+    chosen = own or ([] if is_said(told, sources) else [opened for opened in sources if told in opened.names])
+    return (named["question"], chosen) if named and chosen else (question, sources)
+
+
+def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
+    """Return whether all of a text is times, numbers and values of one of these sources."""
+    for opened in sources:
+        items = items_of(text, opened.lexicon, opened.today)
+        kinds = [{ref.kind for ref in item.refs} for item in items]
+        if items and all(
+            "value" in each or item.time is not None or item.number is not None
+            for item, each in zip(items, kinds, strict=True)
+        ):
+            return True
+    return False
+
+
+def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Return those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
+    names = {one.source for one in queried}
+    found = _visible(principal).filter(name__in=names)
+    readable = ((source.name, _if_readable(_readable, principal, source)) for source in found)
+    reaches = {name: reach_of(tables[1]) for name, tables in readable if tables is not None}
+    return {
+        one
+        for one in queried
+        if one.source in reaches and all(any(now.covers(was) for now in reaches[one.source]) for was in one.reach)
+    }
+
+
+def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
+    """Return what a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
+    return tuple(
+        TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
+        for table in policy.tables
+        if tables is None or table.full_name in tables
+    )
+
+
+def _if_readable(
+    read: Callable[[Principal, DataSource, Tables], T], principal: Principal, source: DataSource, tables: Tables = None
+) -> T | None:
+    """Return None where a source's password, host or layer cannot be read, so that the others still work."""
+    try:
+        return read(principal, source, tables)
+    except InvalidInput as error:
+        log.warning("data_source.unreadable", source=source.name, why=str(error))
+        return None
+
+
+def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSource:
+    layer, policy = _readable(principal, source, tables)
+    if source.document_id is not None:
+        return OpenSource(source, layer, access_to(principal, source, policy))
+    if source.engine == Engine.MYSQL:
+        return OpenSource(source, layer, mysql_access(source.address, policy, layer, source.limits))
+    access = Access(source.address, policy, layer.time_zone, source.is_dedicated, source.limits)
+    return OpenSource(source, layer, access)
+
+
+def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
+    """Return the tables (of these, if given) that this person may ask about by current grants, and the policy for guard
+    and sandbox.
+    """
+    grants: Iterable[str] = ("",)  # readers of its document see the whole spreadsheet
+    if source.document_id is None:
+        grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
+    of_person = frozenset(grants), frozenset(principal.org_units)
+    return _readable_of(_Saved.of(source), tuple(source.schemas), *of_person, tables)
+
+
+@lru_cache(maxsize=64)
+def _readable_of(
+    saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
+) -> tuple[SemanticLayer, Policy]:
+    """Return readable tables and policy for a saved layer and the given rights; the cache holds results, not rights."""
+    whole = "" in granted
+    layer = _layer_of(saved)
+    within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))
+    layer = layer.model_copy(update={"semantic_models": within})
+    policy = policy_of(layer, units, granted=granted, source_granted=whole)
+    return _narrowed(layer, {m.name for m in within if may_read(m, granted=granted, source_granted=whole)}), policy
+
+
+@transaction.atomic
+def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -> bool:
+    """Give a source its semantic layer. False where its database did not answer, so that nobody knows whether its tables are there.
+
+    Raises InvalidInput when the layer names another source, a table out of its schemas, or one that is missing, not readable, or
+    leads elsewhere: one such table would close the whole source.
+    """
+    require_manage(by, source)
+    if layer.name != source.name:
+        raise InvalidInput(
+            _("The file describes the source %(other)s, not %(name)s.") % {"other": layer.name, "name": source.name}
+        )
+    require_schemas(layer, source.schemas)
+    is_known = _require_tables(source, layer)
+    source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    source.save(update_fields=["layer", "changed_at"])
+    source.__dict__.pop("semantic_layer", None)
+    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+    fill_on_commit(source.pk)
+    return is_known
+
+
+def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
+    """Raise InvalidInput for the first table that cannot be asked; False where the database does not answer."""
+    tables = [model.place for model in layer.semantic_models]
+    if not tables or source.document_id is not None:
+        return True
+    try:
+        if source.engine == Engine.MYSQL:
+            fault = next(mysql_faults(source.address, [table for _schema, table in tables]), None)
+        else:
+            with connected(source.address) as connection:
+                fault = next(faults_in(connection, tables), None)
+    except (CopilotError, psycopg.Error) as error:
+        log.warning("data_source.layer_unchecked", source=source.name, why=str(error))
+        return False
+    if fault is not None:
+        raise InvalidInput(str(fault))
+    return True
+
+
+def import_layer(
+    by: Principal | None, source: DataSource, text: str, *, version: str = ""
+) -> tuple[SemanticLayer, bool]:
+    """Return the layer of a YAML text, saved, and whether its tables are known to be there.
+
+    version: when the source was last changed, as far as the writer knows; "" for whenever. Raises InvalidInput with the line, and
+    Conflict where somebody has saved the source since that version.
+    """
+    with failure_recorded(by, source.name):
+        layer = read_layer(text)
+        with transaction.atomic():
+            now = DataSource.unscoped.select_for_update().values_list("changed_at", flat=True).get(pk=source.pk)
+            if version and version != now.isoformat():
+                raise Conflict(
+                    _(
+                        "Someone has saved the data source %(name)s since you opened it. Open it again and add your changes."
+                    )
+                    % {"name": source.name}
+                )
+            return layer, save_layer(by, source, layer)
+
+
+def saved_layer(source: DataSource) -> SemanticLayer:
+    """Return the layer of a row, read once for each time that it was saved."""
+    return _layer_of(_Saved.of(source))
+
+
+def draft(
+    by: Principal | None, source: DataSource, *, progress: Progress = silent, unread: Unread | None = None
+) -> SemanticLayer:
+    """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved.
+
+    progress: told of each table of PostgreSQL, twice; unread: of each that fails, while the rest is kept.
+    """
+    require_manage(by, source)
+    known = {m.place: m for m in source.semantic_layer.semantic_models}
+    with failure_recorded(by, source.name):
+        if source.document_id is not None:
+            return described(source)
+        time_zone = source.semantic_layer.time_zone
+        if source.engine == Engine.MYSQL:
+            fresh = draft_views(source.address, source.name, time_zone=time_zone, unread=unread)
+        else:
+            fresh = draft_layer(
+                source.address,
+                source.name,
+                time_zone=time_zone,
+                schemas=source.schemas,
+                progress=progress,
+                unread=unread,
+            )
+    models: list[SemanticModel] = [known.get(m.place, m) for m in fresh.semantic_models]
+    return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})

@@ -1,0 +1,66 @@
+"""Verified statements as examples for the next question, only those that the person's rights would run."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from business.guard.grammar import nodes, parse_query
+from business.guard.guard import guard
+from business.guard.policy import Policy
+from business.guard.refusal import SqlRefused
+from business.guard.rewrite import Target
+from business.guard.rules import strings
+from business.guard.text import clean
+from business.parsing.base import Example
+from business.sources.services import OpenSource
+
+# SQL's own texts: numbers and dates, intervals, fields of a time, and formats of to_char.
+_NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|quarter|year)s?|[YMDHISWQ\d\W]+")
+
+
+def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[Example]:
+    """Return the examples that the current rights on this source would run.
+
+    Statements that name a table or column that the person may not read or that is out of scope are left out, and those
+    that may name a row of other org units: a model sees the examples, and may repeat them.
+    """
+    return [each for each in examples if passes(each.sql, opened.access.policy) and not _names_rows(each, opened)]
+
+
+@lru_cache(maxsize=4096)
+def passes(sql: str, policy: Policy) -> bool:
+    """Return whether the guard accepts the statement and its tables have every column that it names."""
+    try:
+        checked = guard(sql, policy, Target())
+    except SqlRefused:
+        return False
+    found = list(nodes(parse_query(clean(sql))))
+    named = {strings(node.fields)[-1] for node in found if node.DESCRIPTOR.name == "ColumnRef"} - {""}  # "": a star
+    defined = {node.name for node in found if node.DESCRIPTOR.name == "ResTarget"}
+    defined |= {node.relname for node in found if node.DESCRIPTOR.name == "RangeVar"}
+    defined |= {node.aliasname for node in found if node.DESCRIPTOR.name == "Alias"}
+    defined |= {node.ctename for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
+    return named <= defined.union(*(table.columns for table in checked.tables))
+
+
+def _names_rows(example: Example, opened: OpenSource) -> bool:
+    """Return whether an example over tables restricted by org unit has texts that may be a row's.
+
+    Values that the layer lists as kinds, dates, units of time and formats are not.
+    """
+    words = _words_of_rows(example.sql, opened.access.policy)
+    if words is None:
+        return False
+    listed = [d for model in opened.layer.semantic_models for d in model.dimensions]
+    names = {value.value for d in listed if d.is_name for value in d.values}
+    kinds = {value.value for d in listed if not d.is_name for value in d.values}
+    return not words <= kinds - names or any(name in example.question for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _words_of_rows(sql: str, policy: Policy) -> frozenset[str] | None:
+    """Return the texts in a statement that may be a row's; None where all who may ask its tables see all rows."""
+    if not any(table.org_column for table in guard(sql, policy, Target()).tables):
+        return None
+    texts = {node.sval.sval for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "A_Const"}
+    return frozenset(text for text in texts if not _NO_WORD.fullmatch(text))

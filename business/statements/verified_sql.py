@@ -1,0 +1,227 @@
+"""Answer a question by its verified statement, under the rights of the person who asks.
+
+A time that the question says relatively (“last month”) is meant as of today: dates in the statement that were its days when it was
+verified become its days of today; where one cannot be told so, the statement is not used. The statements are given; no row is read here.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from business.guard.grammar import nodes, parse_query
+from business.guard.rewrite import literal
+from business.guard.text import clean
+from business.linking.linker import tells_names
+from business.logical_query.query import LogicalQuery
+from business.logical_query.times import Span, days_of
+from business.logical_query.wording import Meaning
+from business.models import DataSource
+from business.parsing.base import Context
+from business.parsing.reader.parser import parse
+from business.parsing.reader.times import mark_times
+from business.parsing.reader.units import normalised
+from business.semantic_layer.model import Dimension, SemanticLayer, Value
+from business.sources.services import OpenSource, saved_layer
+from business.statements.examples import passes
+from knowledge.text.language import language_of
+
+_DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
+_YEAR = re.compile(r"(?<![\w.])(?:19|20)\d{2}(?![\w.])")
+_END = "?？!！。. "
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A verified statement. wordings: the question first. sql: before the guard. by: "" for a deleted person."""
+
+    wordings: tuple[str, ...]
+    sql: str
+    by: str
+    at: datetime
+
+
+Statements = Callable[[OpenSource], Sequence[Statement]]
+"""The verified statements of a source."""
+
+
+@dataclass(frozen=True)
+class VerifiedSql:
+    """sql: as of today, before the guard; "" where its dates cannot be told for today. is_same: with the same value and time."""
+
+    opened: OpenSource
+    sql: str
+    by: str
+    at: datetime
+    is_same: bool = True
+
+    def meaning(self, language: str) -> Meaning:
+        """Return who verified it, and when, in the question's language."""
+        with override("zh-hans" if language.startswith("zh") else "en"):
+            said = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
+            told = _("Query verified by %(name)s on %(day)s.")
+            if not self.is_same:
+                told = _("Query verified with another value or time by %(name)s on %(day)s.")
+            return Meaning(definitions=(told % said,))
+
+
+def verified_in(sources: Iterable[OpenSource], question: str, statements: Statements) -> VerifiedSql | None:
+    """Return the latest verified statement for the same question that the rights behind these sources would run: in the same words, or in
+    others that are read as the same logical query.
+
+    Where there is none, of the same question with another value or time, if the statement can be told for those.
+    """
+    found = [each for opened in sources for each in _fitting(opened, question, statements(opened))]
+    return max(found, key=lambda each: (each.is_same, each.at), default=None)
+
+
+def _fitting(opened: OpenSource, question: str, known: Sequence[Statement]) -> Iterator[VerifiedSql]:
+    """Yield the first statement of a source that is the same, or the first that is but for a value or time."""
+    today = opened.today
+    same = _same_of(known, question, opened, today)
+    for each, wording in [same] if same else _worded(known):
+        at = localtime(each.at, opened.time_zone)
+        then = at.date()
+        sql = (
+            as_of(each.sql, wording, verified=then, today=today)
+            if same
+            else _otherwise(each.sql, wording, question, opened, verified=then, today=today)
+        )
+        if (sql or same) and passes(each.sql, opened.access.policy):
+            yield VerifiedSql(opened, sql, each.by, at, is_same=same is not None)
+            return
+
+
+def _same_of(
+    known: Sequence[Statement], question: str, opened: OpenSource, today: date
+) -> tuple[Statement, str] | None:
+    """Return the statement of this question with its wording: in the same words, else in others that ask for the same by the
+    layer's words.
+    """
+    asked = same_words(question)
+    worded = _worded(known)
+    said = next((each for each in worded if same_words(each[1]) == asked), None)
+    if said is not None or not worded:
+        return said
+    meant = _meant(question, opened, today)
+    return next((each for each in worded if meant and _meant(each[1], opened, today) == meant), None)
+
+
+def _worded(known: Sequence[Statement]) -> list[tuple[Statement, str]]:
+    return [(each, wording) for each in known for wording in each.wordings]
+
+
+def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | None:
+    parsed = parse(question, opened.lexicon, Context(language_of(question) or "en", today))
+    return parsed if isinstance(parsed, LogicalQuery) else None
+
+
+def _otherwise(sql: str, wording: str, question: str, opened: OpenSource, *, verified: date, today: date) -> str:
+    """Return the statement for a question with another value or time; "" where it is another question."""
+    before, now = _without_times(wording, verified), _without_times(question, today)
+    if before == now:
+        return as_of(sql, question, asked_then=wording, verified=verified, today=today)
+    other = with_other_value(sql, before, now, opened.layer)
+    return as_of(other, question, asked_then=wording, verified=verified, today=today) if other else ""
+
+
+def _without_times(question: str, day: date) -> str:
+    return same_words(mark_times(same_words(question), day, 1)[0])
+
+
+def as_of(sql: str, question: str, *, verified: date, today: date, asked_then: str = "") -> str:
+    """Return the statement for today; "" where the question's times have moved and a date in the statement is none of their days.
+
+    asked_then: the question that it was verified for, where that is another one.
+    """
+    before, now = _windows(asked_then or question, verified), _windows(question, today)
+    if asked_then and before and not (_DATE.search(sql) or _YEAR.search(sql)):  # it tells its days from the clock
+        return ""
+    if [_days(window) for window in before] == [_days(window) for window in now]:
+        return sql
+    if len(before) != 1 or len(now) != 1:  # of several times a day may be of either
+        return ""
+    if [end is None for end in before[0]] != [end is None for end in now[0]]:
+        return ""
+    moved = {old: new for old, new in zip(_days(before[0]), _days(now[0]), strict=True) if old and new}
+    shifted = _DATE.sub(lambda found: f"'{moved.get(found[1], found[1])}'", sql)
+    unknown = [day for day in _DATE.findall(sql) if day not in moved]
+    other_years = set(_YEAR.findall(_DATE.sub("", sql))) - set(_YEAR.findall(question))
+    return "" if unknown or other_years else shifted
+
+
+def _windows(question: str, day: date) -> list[Span]:
+    return [days_of(moment.range, day, 1) for moment in mark_times(normalised(question), day, 1)[1]]
+
+
+def _days(span: Span) -> tuple[str, str, str]:
+    """Return its first day, its last one and the day after, as SQL writes them; "" for an open end."""
+    start, end = span
+    last = end - timedelta(days=1) if end else None
+    return tuple(day.isoformat() if day else "" for day in (start, last, end))  # type: ignore[return-value]
+
+
+def same_words(question: str) -> str:
+    """Return one spelling of a question, for all ways to write it."""
+    return " ".join(normalised(question).casefold().split()).strip(_END)
+
+
+_UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|\S")
+
+
+def with_other_value(sql: str, before: str, now: str, layer: SemanticLayer) -> str:
+    """Return the statement of one question for another, which differs from it in one value of one column; "" where that is not so."""
+    old, new = _units(before), _units(now)
+    found = {
+        sql.replace(literal(one.value), literal(other.value))
+        for dimension in _told(layer)
+        for one, other in _exchanged(old, new, dimension)
+        if sql.count(literal(one.value)) == 1 and all(column in sql for column in dimension.columns)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _units(text: str) -> list[str]:
+    return _UNIT.findall(text)
+
+
+def _told(layer: SemanticLayer) -> Iterator[Dimension]:
+    for model in layer.semantic_models:
+        yield from (each for each in model.dimensions if each.values and tells_names(each, model))
+
+
+def _exchanged(old: Sequence[str], new: Sequence[str], dimension: Dimension) -> Iterator[tuple[Value, Value]]:
+    """Yield pairs of values of which one stands in one question where the other stands in the other."""
+    for value in dimension.values:
+        for said in map(_units, _wordings(value)):
+            for at in range(len(old) - len(said) + 1):
+                rest = len(old) - at - len(said)
+                is_around = list(old[at : at + len(said)]) == said and old[:at] == new[:at]
+                if said and is_around and at + rest <= len(new) and old[len(old) - rest :] == new[len(new) - rest :]:
+                    other = _value("".join(new[at : len(new) - rest]), dimension)
+                    if other is not None and other.value != value.value:
+                        yield value, other
+
+
+def _value(text: str, dimension: Dimension) -> Value | None:
+    return next((v for v in dimension.values if text in {"".join(_units(said)) for said in _wordings(v)}), None)
+
+
+def _wordings(value: Value) -> list[str]:
+    return [word.casefold() for word in value.words()]
+
+
+def layer_sha256(source: DataSource, sql: str = "") -> str:
+    """Return the SHA-256 of the layer's tables that a statement reads; of the whole layer without one."""
+    read = (
+        {node.relname for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "RangeVar"}
+        if sql
+        else set()
+    )
+    models = [m.model_dump_json() for m in saved_layer(source).semantic_models if not sql or m.table in read]
+    return sha256("\n".join(models).encode()).hexdigest()

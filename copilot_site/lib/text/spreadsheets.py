@@ -1,0 +1,54 @@
+"""Tables for spreadsheets: CSV that is sent while it is made, and whose cells no spreadsheet takes for formulas."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from copilot_site.lib.storage.files import SentInParts
+
+# Full-width signs too: spreadsheets with an East Asian input method take them for their ASCII forms.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+ROWS_A_PART = 200  # sent together: a hop between threads for each part
+
+
+class _Echo:
+    """A file that returns what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def safe_cell(value: object) -> str:
+    """Return the value as text; an apostrophe precedes text that a spreadsheet would calculate. A number is a number, below zero too."""
+    if isinstance(value, int | float):
+        return str(value)
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip(" '").startswith(FORMULA_STARTS) else text
+
+
+def unsafe_cell(text: str) -> str:
+    """Undo `safe_cell`, for a file of ours that is read again."""
+    return text[1:] if text.startswith("'") and text.lstrip(" '").startswith(FORMULA_STARTS) else text
+
+
+def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:
+    """Yield the rows as CSV in parts of ROWS_A_PART lines; bom: the first begins with Excel's mark of UTF-8."""
+    writer = csv.writer(_Echo())
+    lines = ["\ufeff"] if bom else []
+    for row in rows:
+        lines.append(cast("str", writer.writerow([safe_cell(value) for value in row])))
+        if len(lines) >= ROWS_A_PART:
+            yield "".join(lines)
+            lines = []
+    yield "".join(lines)
+
+
+class CsvDownload(SentInParts):
+    """A CSV file that is made while it is sent."""
+
+    def __init__(self, rows: Iterable[Sequence[object]], *, filename: str) -> None:
+        super().__init__(
+            csv_parts(rows),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"},
+        )

@@ -1,0 +1,270 @@
+"""Documents as a person sees them: a part of the text, or a page of it, with the cited span."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from authz.rights.checks import get_visible
+from copilot_site.lib.errors import NotFound
+from knowledge.documents.office_preview import KINDS, Preview, Shown, preview_of
+from knowledge.ingestion.stages import load_parsed
+from knowledge.library import versions_of
+from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
+from knowledge.page_images import PAGED_TYPES, marked_page, page_png, picture_png
+from knowledge.parsers.blocks import Box, ParsedDocument
+from knowledge.parsers.marks import PageMarks
+from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
+from knowledge.sources.origin import Origin, origin_of
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A passage that a page is opened at. span: of the passage's text; None means all of it."""
+
+    chunk_id: UUID
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """A page to show as an image. marks: what to highlight on it. is_lost: something is cited that could not be found on it."""
+
+    version: DocumentVersion
+    number: int
+    marks: PageMarks
+    is_lost: bool = False
+
+    @property
+    def rects(self) -> list[Box]:
+        """Return the boxes as x, y, width, height."""
+        return [(x0, y0, x1 - x0, y1 - y0) for x0, y0, x1, y1 in self.marks.boxes]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A document page. `shown` is the version whose text this is, None when no version could be read yet.
+
+    part, part_count: from 1; of a PDF they are its pages. passages: those that begin in this part.
+    unseen, unseen_count: what people do not see of this part in the original, kept apart. is_recognised: whether some of it was read
+    from a picture. preview: of an office file, in place of `body`.
+    """
+
+    document: Document
+    versions: Sequence[DocumentVersion]
+    shown: DocumentVersion | None = None
+    part: int = 1
+    part_count: int = 1
+    body: str = ""
+    unseen: str = ""
+    unseen_count: int = 0
+    is_recognised: bool = False
+    image: PageImage | None = None
+    preview: Preview | None = None
+    passages: Sequence[Chunk] = ()
+    cited: Chunk | None = None
+    is_citation_gone: bool = False
+    origin: Origin | None = None
+
+    @property
+    def newest(self) -> DocumentVersion:
+        return self.versions[0]
+
+    @property
+    def is_outdated(self) -> bool:
+        """Tell whether another version answers by now."""
+        return self.shown is not None and self.shown.pk != self.document.current_version_id
+
+
+@dataclass(frozen=True)
+class CitedSource:
+    """The passage behind a citation. successor: the document that holds instead of its own, where the person may see it."""
+
+    document: Document
+    chunk: Chunk
+    page: int | None
+    is_outdated: bool
+    body: SafeString
+    image: PageImage | None
+    origin: Origin | None = None
+    waits_for_approval: bool = False
+    successor: Document | None = None
+
+
+def open_document(
+    principal: Principal,
+    document_id: UUID,
+    *,
+    cited: Cited | None = None,
+    part: int | None = None,
+    number: int | None = None,
+) -> Reader:
+    """Return a document for reading, at the cited passage or at a part (from 1), of the given version or the one that answers.
+
+    Recorded as opened. Raises NotFound.
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    versions = versions_of(principal, document)
+    chunk = _chunk(principal, document, cited)
+    wanted = next(
+        (each.pk for each in versions if each.number == number and is_read(each)), document.current_version_id
+    )
+    version = _version(versions, chunk.version_id if chunk else wanted)
+    is_gone = cited is not None and chunk is None
+    if version is None:
+        return Reader(document, versions, is_citation_gone=is_gone, origin=origin_of(principal, document))
+    parsed = load_parsed(version)
+    found = parts(parsed)
+    span = _span(parsed, chunk, cited.span) if chunk and cited else None
+    index = part_at(found, span.start) if span else min(max(part or 1, 1), len(found)) - 1
+    blocks = found[index]
+    record(principal, Action.DOCUMENT_OPENED, document, detail={"version": version.number, "part": index + 1})
+    has_image = is_paged(parsed)
+    unseen = apart_in(parsed, found, index)
+    return Reader(
+        document,
+        versions,
+        shown=version,
+        part=index + 1,
+        part_count=len(found),
+        body=as_html(blocks, span, anchor="" if has_image else "cited"),
+        preview=preview_of(version.mime_type, blocks, span, _pictures(version, parsed, found, index)),
+        unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
+        unseen_count=len(unseen),
+        is_recognised=any(block.block.is_recognised for block in blocks),
+        image=_page_image(version, index + 1, blocks, span) if has_image else None,
+        passages=_passages(principal, version, blocks),
+        cited=chunk,
+        is_citation_gone=is_gone,
+        origin=origin_of(principal, document, chunk.heading_path if chunk else ()),
+    )
+
+
+def is_read(version: DocumentVersion) -> bool:
+    """Tell whether there is a text of a version."""
+    return version.parse_status == ParseStatus.COMPLETED
+
+
+def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
+    """Record that passages of one version, loaded with it and its document, are shown, if there are any."""
+    if passages:
+        first = passages[0]
+        detail = {"version": first.version.number, "chunks": [str(passage.id) for passage in passages]}
+        record(principal, Action.DOCUMENT_OPENED, first.document, detail=detail)
+
+
+def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> CitedSource:
+    """Return a passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
+    chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)
+    document, version = chunk.document, chunk.version
+    parsed = load_parsed(version)
+    cited = _span(parsed, chunk, span)
+    blocks = excerpt(parsed, Span(chunk.start, chunk.end))
+    page = next((block.block.page for block in blocks if cited.within(block.start, block.end)), chunk.page_from)
+    image = None
+    if page and is_paged(parsed):
+        image = _page_image(version, page, parts(parsed)[page - 1], cited)
+    record(principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)})
+    return CitedSource(
+        document,
+        chunk,
+        page=page,
+        is_outdated=version.pk != document.current_version_id,
+        body=as_html(blocks, cited if span else None, heading_from=3),
+        image=image,
+        origin=origin_of(principal, document, chunk.heading_path),
+        successor=successor_of(principal, document),
+        waits_for_approval=version.approved_at is None and document.knowledge_base.is_approval_wanted,
+    )
+
+
+def successor_of(principal: Principal, document: Document) -> Document | None:
+    """Return the document that holds instead of this one, where this person may see it."""
+    if document.superseded_by_id is None:
+        return None
+    return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
+
+
+def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
+    """Return a page of a version as PNG; page: from 1. Recorded as shown. Raises NotFound."""
+    version = page_version(principal, document_id, version_number)
+    png = page_png(version, page)
+    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "page": page})
+    return png
+
+
+def open_picture(principal: Principal, document_id: UUID, version_number: int, number: int) -> bytes:
+    """Return a picture inside an Office file as PNG; number: from 1, in the order of the text. Recorded as shown. Raises NotFound."""
+    version = get_visible(
+        DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=list(KINDS)
+    )
+    if not is_read(version):
+        raise NotFound(_("This document has no such picture."))
+    png = picture_png(version, number)
+    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "picture": number})
+    return png
+
+
+def page_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
+    """Return a version of a PDF or a picture. Raises NotFound."""
+    return get_visible(
+        DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
+    )
+
+
+def _pictures(
+    version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int
+) -> list[Shown]:
+    """Return the pictures inside the part at `index`; one between two parts goes with the text that it follows."""
+    if version.mime_type not in KINDS:
+        return []
+    first = sum(len(part) for part in found[:index])
+    last = first + len(found[index])
+    return [
+        Shown(reverse("picture", args=[version.document_id, version.number, number]), each.at - first, each.page)
+        for number, each in enumerate(parsed.inner_pictures, 1)
+        if first < each.at <= last or (index == 0 and each.at == 0)
+    ]
+
+
+def _page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:
+    marks = marked_page(version, number, blocks, cited)
+    return PageImage(version, number, marks, is_lost=cited is not None and not marks.boxes)
+
+
+def _chunk(principal: Principal, document: Document, cited: Cited | None) -> Chunk | None:
+    if cited is None:
+        return None
+    return Chunk.objects.visible_to(principal).filter(document=document, id=cited.chunk_id).first()
+
+
+def _version(versions: Sequence[DocumentVersion], wanted: UUID | None) -> DocumentVersion | None:
+    return next((version for version in versions if version.pk == wanted), None)
+
+
+def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[Placed]) -> Sequence[Chunk]:
+    if not blocks:
+        return ()
+    inside = {"start__gte": blocks[0].start, "start__lt": blocks[-1].end}
+    return list(
+        Chunk.objects.visible_to(principal).filter(version=version, is_retired=False, **inside).order_by("position")
+    )
+
+
+def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:
+    """Return a span of a passage's text as a span of the document's; what the passage repeats (a header row) is no part of it."""
+    text = parsed.text[chunk.start : chunk.end]
+    body = text.strip("\n").rstrip()
+    start = chunk.start + len(text) - len(text.lstrip("\n"))
+    whole = Span(start, start + len(body))
+    if within is None:
+        return whole
+    repeated = chunk.blocks[0].get("repeated", 0) if chunk.blocks else max(chunk.text.rfind(body), 0)
+    first, last = (max(offset - repeated, 0) for offset in (within.start, within.end))
+    return Span(start + first, min(start + last, whole.end)) if first < last else whole

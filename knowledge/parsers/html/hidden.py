@@ -1,0 +1,221 @@
+"""Detection of hidden text in an HTML page, by styles and attributes.
+
+What a click opens (`<details>`) can be seen. A background that is a picture, or a colour that is not understood, hides nothing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
+from knowledge.parsers.html.css import Stylesheet, on_a_screen, resolved
+from knowledge.parsers.html.css_values import PX_PER_POINT, number, over, px, shade, split
+
+_PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
+_MOVED = re.compile(r"translate(?:[xy]|3d)?\(([^()]*)\)")
+_SCALED = re.compile(r"scale(?:[xy]|3d)?\(([^()]*)\)")
+_FADED = re.compile(r"opacity\(([^()]*)\)")
+_INSET = re.compile(r"inset\(([^()]*?)(?:round [^()]*)?\)")
+_SIZE_IN_FONT = re.compile(r"(?:^|\s)((?:\d|\.\d)[\d.]*[a-z%]*)(?=[/\s])")
+_NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datalist", "iframe", "audio", "video", "canvas",
+                          "object", "progress", "meter", "rp", "annotation", "annotation-xml"))  # fmt: skip
+_NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
+_STRUCK = frozenset(("del", "s", "strike"))
+_SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
+_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # grow with their content
+_ATTRIBUTES = frozenset(
+    ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
+)
+_SIDES = ("top", "right", "bottom", "left")
+_FAR_PX = (-500.0, 5000.0)  # unreachable by scrolling
+_MIN_PX = 1.0  # of a box that clips its content
+_MIN_OPACITY = _MIN_SCALE = 0.05
+_SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look that children inherit. reason: why all in it is hidden. background: None where it is not known."""
+
+    reason: HiddenReason | None = None
+    colour: Colour | None = (0, 0, 0)
+    background: Colour | None = WHITE
+    alpha: float = 1.0
+    opacity: float = 1.0
+    shadow: Colour | None = None
+    size_px: float = 16.0
+    is_drawn: bool = True
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def why_unseen(self) -> HiddenReason | None:
+        if self.reason:
+            return self.reason
+        if not self.is_drawn or self.opacity < _MIN_OPACITY:
+            return HiddenReason.INVISIBLE
+        if self.size_px < SMALLEST_POINTS * PX_PER_POINT:
+            return HiddenReason.TOO_SMALL
+        if self._is_seen(self.colour, self.alpha) or (self.shadow and self._is_seen(self.shadow, 1.0)):
+            return None
+        return HiddenReason.INVISIBLE if self.alpha < _MIN_OPACITY else HiddenReason.COLOUR
+
+    def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
+        """Tell whether a colour stands out from its background; an unknown one does."""
+        if alpha < _MIN_OPACITY:
+            return False
+        if colour is None or self.background is None:
+            return True
+        return not blends_in(over(colour, self.background, alpha * self.opacity), self.background)
+
+
+class Looks:
+    """The looks of a page's elements (an lxml tree), by style sheets and attributes."""
+
+    def __init__(self, tree: Any) -> None:
+        sheets = (each.text or "" for each in tree.iter("style") if on_a_screen(each.get("media") or ""))
+        self._styles = Stylesheet(tree, sheets)
+
+    def of(self, element: Any, above: Look) -> Look:
+        """Return the look of an element inside one that looks like `above`."""
+        attributes, declared = element.attrib, self._styles.style_of(element)
+        if not declared and element.tag not in _SPECIAL and _ATTRIBUTES.isdisjoint(attributes.keys()):
+            return above
+        variables = {**above.variables, **{name: value for name, value in declared.items() if name.startswith("--")}}
+        style = _in_full({**_by_attributes(element), **resolved(declared, variables)})
+        colour, alpha = _ink(style, above)
+        drawn = style.get("visibility")
+        opacities = [number(style.get("opacity")), *map(number, _FADED.findall(style.get("filter", "")))]
+        own = min((each for each in opacities if each is not None), default=1.0)
+        return Look(
+            reason=above.reason or _reason(element, style),
+            colour=colour,
+            background=_background(style, above.background),
+            alpha=alpha,
+            opacity=above.opacity * min(1.0, max(0.0, own)),
+            shadow=_shadow(style, above.shadow),
+            size_px=_size(style, above.size_px),
+            is_drawn=above.is_drawn if drawn in (None, "inherit", "unset") else drawn not in ("hidden", "collapse"),
+            variables=variables,
+        )
+
+
+def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
+    """Return the colour of the letters, and their opacity."""
+    colour, alpha = above.colour, above.alpha
+    said = style.get("-webkit-text-fill-color") or style.get("color")
+    if said and said not in ("inherit", "currentcolor", "unset"):
+        colour, alpha = shade(said) or (None, 1.0)
+    if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _MIN_OPACITY:
+        return None, 1.0  # letters show its background (clip)
+    return colour, alpha
+
+
+def _in_full(style: dict[str, str]) -> dict[str, str]:
+    """Expand shorthand properties to one name for each side."""
+    for name, prefix in (("margin", "margin-"), ("inset", "")):
+        parts = split(style.get(name, ""), " ")
+        if parts != [""] and len(parts) <= 4:
+            four = [*parts, *(parts[place] for place in ((), (0, 0, 0), (0, 1), (1,), ())[len(parts)])]
+            style = {**{f"{prefix}{side}": part for side, part in zip(_SIDES, four, strict=True)}, **style}
+    return style
+
+
+def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
+    """Return the colour of the letters' shadow, which may make them visible."""
+    said = style.get("text-shadow")
+    if said is None or said == "inherit":
+        return above
+    found = [shade(word) for word in split(split(said)[0], " ")]
+    return next((each[0] for each in found if each and each[1] >= 0.3), None)
+
+
+def _by_attributes(element: Any) -> dict[str, str]:
+    """Return the style of presentational attributes; style sheets override it."""
+    said = {name: str(value).lower() for name, value in element.attrib.items() if value}
+    style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
+    is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
+    is_closed = element.tag == "dialog" and element.get("open") is None
+    is_hidden = element.get("hidden") is not None and element.get("hidden") != "until-found"
+    if element.tag in _NEVER_SHOWN or is_of_drawing or is_closed or is_hidden or element.get("popover") is not None:
+        style["display"] = "none"
+    if ink := said.get("fill") or (element.tag == "body" and said.get("text")):
+        style["color"] = "transparent" if ink == "none" else ink
+    if "bgcolor" in said:
+        style["background-color"] = said["bgcolor"]
+    if "background" in said:
+        style["background"] = "url()"
+    return style
+
+
+def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
+    """Return why the whole element is hidden, whatever its children's styles."""
+    display = style.get("display", "")
+    if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
+        return HiddenReason.NOT_DISPLAYED
+    if (opacity := number(style.get("opacity"))) is not None and opacity < _MIN_OPACITY:
+        return HiddenReason.INVISIBLE
+    can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
+    if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
+        return HiddenReason.OUTSIDE
+    lines = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}"
+    return HiddenReason.STRUCK if element.tag in _STRUCK or "line-through" in lines else None
+
+
+def _is_moved_away(style: Mapping[str, str]) -> bool:
+    names = ["text-indent", "margin-left", "margin-top"]
+    if style.get("position") in ("absolute", "fixed", "relative"):
+        names += _SIDES
+    moved = [px(style.get(name)) for name in names]
+    moved += [px(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
+    moved += [px(part) for part in style.get("translate", "").split()]
+    return any(each is not None and not _FAR_PX[0] < each < _FAR_PX[1] for each in moved)
+
+
+def _is_shrunk(style: Mapping[str, str]) -> bool:
+    factors = [part for found in _SCALED.findall(style.get("transform", "")) for part in found.split(",")]
+    factors += [*style.get("scale", "").split(), style.get("zoom", "")]
+    return any((factor := number(part)) is not None and abs(factor) < _MIN_SCALE for part in factors)
+
+
+def _has_no_room(style: Mapping[str, str]) -> bool:
+    words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
+    sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
+    return not {"hidden", "clip", "auto", "scroll"}.isdisjoint(words) and any(
+        each is not None and each <= _MIN_PX for each in sides
+    )
+
+
+def _is_cut_away(style: Mapping[str, str]) -> bool:
+    if style.get("clip", "").startswith("rect("):
+        sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
+        if len(sides) == 4:  # "auto" clips nothing
+            top, right, bottom, left = sides
+            return right - left <= _MIN_PX or bottom - top <= _MIN_PX
+    for found in _INSET.findall(style.get("clip-path", "")):
+        shares = [number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
+        above, beside = shares[0], shares[min(1, len(shares) - 1)]
+        below, before = (shares[2] if len(shares) > 2 else above), (shares[3] if len(shares) > 3 else beside)
+        if above + below >= 1 or beside + before >= 1:
+            return True
+    return False
+
+
+def _size(style: Mapping[str, str], above_px: float) -> float:
+    said = style.get("font-size") or next(iter(_SIZE_IN_FONT.findall(style.get("font", ""))), "")
+    if said.endswith("%"):
+        return above_px * (number(said) or 0.0)
+    found = _SIZES.get(said, px(said, em=above_px))
+    return above_px if found is None else found
+
+
+def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None:
+    if any(_PICTURE.search(style.get(name, "")) for name in ("background", "background-image")):
+        return None
+    said = style.get("background-color") or style.get("background")
+    if not said or said in ("none", "inherit", "initial", "unset"):
+        return above
+    found = shade(said) or next(filter(None, map(shade, split(said, " "))), None)
+    if found is None:
+        return None
+    return found[0] if found[1] >= _MIN_OPACITY else above

@@ -1,0 +1,297 @@
+"""A Word document as blocks: headings, numbered paragraphs, tables, notes, headers and footers, in the order people read them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from knowledge.parsers.blocks import Block, Picture, block, hidden_block, item
+from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.list_numbers import written_number
+from knowledge.parsers.office.docx_hidden import Place, page_of
+from knowledge.parsers.office.docx_numbering import Numbered, Numbering
+from knowledge.parsers.office.docx_styles import UNKNOWN, Styles, fill_of
+from knowledge.parsers.office.docx_text import PAGE_NUMBER, PartOf, Text, flow
+from knowledge.parsers.office.ooxml_drawings import related_tree, tree_of
+from knowledge.parsers.office.ooxml_names import RELATION, W, is_on, value_of, whole
+from knowledge.parsers.raised import raised
+from knowledge.parsers.tables import EMPTY, MAX_SPAN_COLUMNS, Cell, table_blocks
+
+_FLOW = {f"{W}p", f"{W}tbl", f"{W}altChunk"}
+_MAX_HEADING = 300  # characters: a longer paragraph in the style of a heading is a clause
+_BESIDE_A_PAGE_NUMBER = 12  # characters, as in "Page 3 of 12"
+_HEADERS, _FOOTERS = "headerReference", "footerReference"
+
+
+class Walk:
+    """One document of python-docx, read once. losses: what is in it and was not read."""
+
+    def __init__(self, document: Any) -> None:
+        part = document.part
+        self._main = PartOf.of(part, part.element)
+        self._body = part.element.find(f"{W}body")
+        self._page = page_of(part.element)
+        self.styles = Styles(_tree(part, "styles"))
+        self._numbering = Numbering(_tree(part, "numbering"), self.styles.lists)
+        self._settings = _tree(part, "settings")
+        self._notes = {kind: self._notes_of(part, kind) for kind in ("footnote", "endnote")}
+        self._counts = Counter[str]()
+        self._comments = _by_id(_tree(part, "comments"), "comment")
+        self.losses = Counter[str]()
+
+    def blocks(self) -> list[Block | Picture]:
+        """Return all blocks in reading order: headers first, footers last."""
+        if self._body is None:
+            return []
+        body = self.inside(self._body, self._main, self._page)
+        return [*self._running(_HEADERS), *body, *self._running(_FOOTERS)]
+
+    # --- what paragraphs ask -------------------------------------------------------------------------------------
+
+    def lose(self, kind: str) -> None:
+        self.losses[kind] += 1
+
+    def comment(self, reference: Any) -> list[Block]:
+        return hidden_block(_words(self._comments.pop(reference.get(f"{W}id"), None)), HiddenReason.COMMENT)
+
+    def note(self, reference: Any, hidden: HiddenReason | None) -> tuple[str, list[Block | Picture]]:
+        """Return the mark of a note, and the note itself."""
+        kind = reference.tag.removeprefix(W).removesuffix("Reference")
+        found, part, form = self._notes[kind]
+        note = found.pop(reference.get(f"{W}id"), None)
+        if reference.get(f"{W}customMarkFollows") in ("1", "true", "on"):
+            mark = number = "".join(each.text or "" for each in reference.itersiblings(f"{W}t")).strip()
+            mark = ""  # it stands there by itself
+        elif hidden:
+            mark = number = ""
+        else:
+            self._counts[kind] += 1
+            written = written_number(self._counts[kind], form)
+            mark = number = raised(written) if written.isdecimal() or len(written) == 1 else f"^({written})"
+        return mark, self._note(note, part, number, hidden) if note is not None else []
+
+    def _note(self, note: Any, part: PartOf, number: str, hidden: HiddenReason | None) -> list[Block | Picture]:
+        inner = self.inside(note, part, Place(hidden))
+        lines = [each for each in inner if isinstance(each, Block) and not each.hidden and each.kind in _PROSE]
+        said = _joined(lines, "footnote")
+        if not said:
+            return inner
+        whole_note = [_moved(said[0], f"{number} ", number)] if number else said
+        return [*whole_note, *(each for each in inner if each not in lines)]
+
+    def inside(self, element: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+        """Return the blocks of a body, a cell, a box or a note."""
+        found: list[Block | Picture] = []
+        for child in flow(element, _FLOW):
+            if child.tag == f"{W}p":
+                found += self._paragraph(child, part, place)
+            elif child.tag == f"{W}tbl":
+                found += self._table(child, part, place)
+            else:
+                self.lose("objects")
+        return list(_with_whole_code(found))
+
+    # --- paragraphs ----------------------------------------------------------------------------------------------
+
+    def _paragraph(self, paragraph: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+        properties = paragraph.find(f"{W}pPr")
+        numbered = self._numbered(properties)
+        level = self.styles.level(properties)
+        text = Text(paragraph, self, part, place)
+        seen = text.seen
+        if level and len(seen) <= _MAX_HEADING:
+            number = f"{numbered.number} " if numbered and numbered.number and seen.strip() else ""
+            found = block("heading", " ".join((number + seen).split()), level=level)
+        elif numbered:
+            found = item(seen, depth=numbered.depth, number=numbered.number)
+        else:
+            found = block(self.styles.kind(properties), seen)
+        return [*found, *text.unseen, *text.behind]
+
+    def _numbered(self, properties: Any) -> Numbered | None:
+        """Count a paragraph in its list; None where it is in none, or was deleted."""
+        if properties is not None and properties.find(f"{W}rPr/{W}del") is not None:
+            return None
+        found = self.styles.list_of(properties)
+        if found is None:
+            is_refused = value_of(properties.find(f"{W}numPr"), "numId") == "0" if properties is not None else False
+            depth = None if is_refused else self.styles.bullet_depth(properties)
+            return None if depth is None else Numbered("", depth)
+        name, level, style = found
+        if style and (tied := self._numbering.level_of_style(name, style)) is not None:
+            level = tied
+        return self._numbering.next(name, level or 0)
+
+    # --- tables --------------------------------------------------------------------------------------------------
+
+    def _table(self, table: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+        rows = [(row, list(flow(row, {f"{W}tc"}))) for row in flow(table, {f"{W}tr"})]
+        is_shaded, names_first = self.styles.table_marks(table)
+        place = place.in_table(table, is_shaded)
+        if [len(cells) for _, cells in rows] == [1]:  # a box
+            (row, [cell]) = rows[0]
+            return self.inside(cell, part, place.in_row(row).in_cell(cell))
+        head = _named_rows(rows, names_first)
+        grid: list[list[Cell]] = []
+        behind: list[Block | Picture] = []
+        for number, (row, cells) in enumerate(rows):
+            filled = [EMPTY] * _span(row.find(f"{W}trPr"), "gridBefore", 0)
+            for cell in cells:
+                properties, above = cell.find(f"{W}tcPr"), grid[-1] if grid else []
+                if _continues(properties, "vMerge") and len(filled) < len(above):
+                    found = above[len(filled)]
+                elif _continues(properties, "hMerge") and filled:
+                    found = filled[-1]
+                else:
+                    inner = place.in_row(row).in_cell(cell)
+                    found = self._cell(cell, part, inner, behind, is_name=number < head)
+                filled += [found] * _span(properties, "gridSpan", 1)
+            grid.append(filled)
+        return [*table_blocks(grid), *behind]
+
+    def _cell(self, cell: Any, part: PartOf, place: Place, behind: list[Block | Picture], *, is_name: bool) -> Cell:
+        """Read a cell; nested tables and other non-text content follow its table."""
+        lines: list[str] = []
+        is_bold = True
+        for child in flow(cell, _FLOW):
+            if child.tag != f"{W}p":
+                behind += self._table(child, part, place) if child.tag == f"{W}tbl" else []
+                continue
+            numbered = self._numbered(child.find(f"{W}pPr"))
+            text = Text(child, self, part, place)
+            if text.seen.strip():
+                lines.append(f"{numbered.number or '•'} {text.seen.strip()}" if numbered else text.seen.strip())
+                is_bold &= text.is_bold
+            behind += [*text.unseen, *text.behind]
+        return Cell("\n".join(lines), is_name=is_name or (bool(lines) and is_bold))
+
+    # --- notes, headers and footers ------------------------------------------------------------------------------
+
+    def _notes_of(self, part: Any, kind: str) -> tuple[dict[str, Any], PartOf, str]:
+        """Return the notes of a kind by their ids, the part they stand in, and the format of their numbers."""
+        held = _related(part, f"{kind}s")
+        tree = tree_of(held) if held is not None else None
+        sources = [self._settings, *part.element.iter(f"{W}sectPr")]
+        said = (value_of(each.find(f"{W}{kind}Pr"), "numFmt") for each in sources if each is not None)
+        form = next((each for each in said if each), "decimal" if kind == "footnote" else "lowerRoman")
+        return _by_id(tree, kind), PartOf.of(held, tree) if tree is not None else self._main, form
+
+    def _running(self, kind: str) -> list[Block | Picture]:
+        """Return headers or footers shown by some section, each text once."""
+        has_even = self._settings is not None and is_on(self._settings.find(f"{W}evenAndOddHeaders"))
+        found: dict[str, list[Block]] = {}
+        named: dict[str, str] = {}  # a section without one of its own goes on with the one before
+        seen: set[str] = set()
+        for section in self._body.iter(f"{W}sectPr"):
+            for each in section.iterchildren(W + kind):
+                named[each.get(f"{W}type", "default")] = each.get(f"{RELATION}id", "")
+            has_first = is_on(section.find(f"{W}titlePg"))
+            shown = ["default", *(["first"] if has_first else []), *(["even"] if has_even else [])]
+            for relation in dict.fromkeys(named[each] for each in shown if each in named):
+                tree = related_tree(self._main.part, relation) if relation not in seen else None
+                seen.add(relation)
+                if tree is not None:
+                    part = PartOf.of(self._main.part.rels[relation].target_part, tree)
+                    said, unseen = self._lines(tree, part)
+                    found.setdefault(said, [*block("running", said), *unseen])
+        return [each for blocks in found.values() for each in blocks]
+
+    def _lines(self, element: Any, part: PartOf) -> tuple[str, list[Block]]:
+        """Return the lines of a header without page numbers, one for each table row, and its hidden text."""
+        lines: list[str] = []
+        unseen: list[Block] = []
+        for child in flow(element, {f"{W}p", f"{W}tbl"}):
+            if child.tag == f"{W}tbl":
+                rows = [[self._lines(cell, part) for cell in flow(row, {f"{W}tc"})] for row in flow(child, {f"{W}tr"})]
+                lines += ["\t".join(said for said, _ in row if said) for row in rows]
+                unseen += [each for row in rows for _, hidden in row for each in hidden]
+                continue
+            text = Text(child, self, part, self._page)
+            boxed = [each for each in text.behind if isinstance(each, Block)]
+            lines += [_without_page_numbers(text.seen), *(each.text for each in boxed if not each.hidden)]
+            unseen += [*text.unseen, *(each for each in boxed if each.hidden)]
+        return "\n".join(line for line in lines if line.strip()), unseen
+
+
+_PROSE = ("paragraph", "item", "quotation", "heading", "code")
+
+
+def _without_page_numbers(text: str) -> str:
+    parts = re.split(r"([\t\n]+)", text)
+    kept = [
+        "" if PAGE_NUMBER in each and len(each.replace(PAGE_NUMBER, "").strip()) <= _BESIDE_A_PAGE_NUMBER else each
+        for each in parts
+    ]
+    return "".join(kept).strip()
+
+
+def _joined(lines: list[Block], kind: Any) -> list[Block]:
+    """Join blocks of text into one, keeping their links."""
+    text, links = "", []
+    for each in lines:
+        text += "\n" if text else ""
+        links += [(start + len(text), end + len(text), address) for start, end, address in each.links]
+        text += each.text
+    return [Block(kind, text, links=tuple(links))] if text else []
+
+
+def _moved(said: Block, before: str, number: str) -> Block:
+    links = tuple((start + len(before), end + len(before), address) for start, end, address in said.links)
+    return replace(said, text=before + said.text, links=links, number=number)
+
+
+def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
+    """Join neighbouring lines of code into one block."""
+    lines: list[Block] = []
+    for each in [*found, None]:
+        if isinstance(each, Block) and each.kind == "code" and not each.hidden:
+            lines.append(each)
+            continue
+        yield from _joined(lines, "code")
+        lines = []
+        if each is not None:
+            yield each
+
+
+def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
+    """Count the rows that Word marks as header: repeated on each page, set off by the table's style, or the only shaded ones."""
+    marked = 0
+    while marked < len(rows) and is_on(rows[marked][0].find(f"{W}trPr/{W}tblHeader")):
+        marked += 1
+    fills = [{fill_of(cell.find(f"{W}tcPr/{W}shd")) for cell in cells} for _, cells in rows]
+    plain = {None, "auto", UNKNOWN, "FFFFFF", "ffffff"}
+    shaded = next((count for count, each in enumerate(fills) if each & plain or not each), len(fills))
+    if any(each & set().union(*fills[:shaded]) for each in fills[shaded:]):
+        shaded = 0  # every other row is
+    return max(marked, shaded, int(names_first))
+
+
+def _continues(properties: Any, name: str) -> bool:
+    """Tell whether a cell continues the one above or before it."""
+    merged = value_of(properties, name)
+    return merged is not None and merged != "restart"
+
+
+def _span(properties: Any, name: str, usual: int) -> int:
+    return min(max(whole(value_of(properties, name)), usual), MAX_SPAN_COLUMNS)
+
+
+def _related(part: Any, kind: str) -> Any:
+    found = (each for each in part.rels.values() if not each.is_external and each.reltype.endswith(f"/{kind}"))
+    return next((each.target_part for each in found), None)
+
+
+def _tree(part: Any, kind: str) -> Any:
+    held = _related(part, kind)
+    return tree_of(held) if held is not None else None
+
+
+def _by_id(tree: Any, kind: str) -> dict[str, Any]:
+    return {} if tree is None else {each.get(f"{W}id", ""): each for each in tree.iterchildren(W + kind)}
+
+
+def _words(tree: Any) -> str:
+    if tree is None:
+        return ""
+    return "\n".join("".join(t.text or "" for t in each.iter(f"{W}t")) for each in tree.iter(f"{W}p"))

@@ -1,0 +1,109 @@
+"""Charts of Office files as the data they are drawn from: categories are rows, series are columns."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from knowledge.parsers.blocks import Block, block
+from knowledge.parsers.office.number_formats import formatted, plain
+from knowledge.parsers.office.ooxml_names import A, whole
+from knowledge.parsers.tables import JOINED, Cell, table_blocks
+
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_AXES = ("catAx", "dateAx", "serAx", "valAx")
+_MAX_POINTS = 20_000  # of one series: more than a chart can show
+_Column = tuple[str, dict[int, Cell]]
+
+
+def chart_blocks(tree: Any, **fields: Any) -> list[Block]:
+    """Return a chart as a caption (its titles) and tables, one for each set of categories; [] where it has no values.
+
+    tree: a chart part's root. fields: of each block.
+    """
+    tables: list[tuple[_Column, list[_Column]]] = []
+    first = _axis_title(tree, "catAx", "dateAx")
+    for series in tree.iter(f"{_C}ser"):
+        categories = first, _points(series, "cat", "xVal")
+        values = _name(series), _points(series, "val", "yVal")
+        sizes = [("", points)] if (points := _points(series, "bubbleSize")) else []
+        if not values[1]:
+            continue
+        if tables and _said(tables[-1][0]) == _said(categories):
+            tables[-1][1].extend([values, *sizes])
+        else:
+            tables.append((categories, [values, *sizes]))
+    found = [each for categories, columns in tables for each in _table(categories, columns, fields)]
+    titles = [_words(tree.find(f"{_C}chart/{_C}title")), *(_axis_title(tree, each) for each in _AXES)]
+    caption = "\n".join(dict.fromkeys(title for title in titles if title))
+    return [*block("caption", caption, **fields), *found] if found else []
+
+
+def _table(categories: _Column, columns: Sequence[_Column], fields: dict[str, Any]) -> list[Block]:
+    names = [categories[0], *(name for name, _ in columns)]
+    head = [[Cell(name, is_name=True) for name in names]] if any(names) else []
+    places = sorted({place for _, points in [categories, *columns] for place in points})
+    rows = [[points.get(place, Cell()) for _, points in [categories, *columns]] for place in places]
+    return table_blocks([*head, *rows], header_rows=len(head), kind="chart", **fields)
+
+
+def _said(column: _Column) -> dict[int, str]:
+    return {place: cell.text for place, cell in column[1].items()}
+
+
+def _name(series: Any) -> str:
+    said = series.find(f"{_C}tx")
+    return "" if said is None else JOINED.join(each.text or "" for each in said.iter(f"{_C}v")).strip()
+
+
+def _axis_title(tree: Any, *kinds: str) -> str:
+    titles = (_words(axis.find(f"{_C}title")) for kind in kinds for axis in tree.iter(_C + kind))
+    return next((title for title in titles if title), "")
+
+
+def _words(title: Any) -> str:
+    """Return the words of a title: typed, or kept from a cell."""
+    if title is None:
+        return ""
+    lines = ("".join(each.itertext(f"{A}t")) for each in title.iter(f"{A}p"))
+    typed = " ".join(line.strip() for line in lines if line.strip())
+    return typed or " ".join(each.text or "" for each in title.iter(f"{_C}v")).strip()
+
+
+def _points(series: Any, *names: str) -> dict[int, Cell]:
+    """Return the points of a series by their places, as the chart shows them."""
+    source = next((found for name in names if (found := series.find(_C + name)) is not None), None)
+    if source is None:
+        return {}
+    levels = [dict(_level(each, "")) for each in source.iter(f"{_C}lvl")]
+    if levels:
+        return _joined(levels)
+    kept = next(source.iter(f"{_C}numCache", f"{_C}numLit", f"{_C}strCache", f"{_C}strLit"), None)
+    return {} if kept is None else dict(_level(kept, kept.findtext(f"{_C}formatCode") or ""))
+
+
+def _level(kept: Any, code: str) -> Iterator[tuple[int, Cell]]:
+    is_number = "num" in kept.tag.rpartition("}")[2]
+    for _, point in zip(range(_MAX_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
+        said = (point.findtext(f"{_C}v") or "").strip()
+        if said:
+            yield whole(point.get("idx")), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
+
+
+def _number(said: str, code: str) -> Cell:
+    try:
+        value = float(said)
+    except ValueError:
+        return Cell(said)
+    exact = plain(value)
+    shown = formatted(value, code) if code and code != "General" else None
+    return Cell(shown or exact, exact if shown and shown != exact else "")
+
+
+def _joined(levels: Sequence[dict[int, Cell]]) -> dict[int, Cell]:
+    """Join categories of several levels, the innermost first: an outer one holds until the next of its level."""
+    found: dict[int, Cell] = {}
+    outer = [""] * (len(levels) - 1)
+    for place in sorted({place for level in levels for place in level}):
+        outer = [level[place].text if place in level else held for level, held in zip(levels[1:], outer, strict=True)]
+        if place in levels[0]:
+            found[place] = Cell(JOINED.join(part for part in [*reversed(outer), levels[0][place].text] if part))
+    return found

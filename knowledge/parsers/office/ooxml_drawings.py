@@ -1,0 +1,157 @@
+"""Content of drawings and formulas of Office files: SmartArt, equations, signs of symbol fonts, and contents in several versions."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lxml import etree
+
+from knowledge.parsers.blocks import Block, item
+from knowledge.parsers.office.ooxml_names import A, M, whole
+
+CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
+NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
+DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+VERSIONS = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_KNOWN_NAMES = (
+    "http://schemas.microsoft.com/office/",
+    "http://schemas.openxmlformats.org/",
+    "urn:schemas-microsoft-com:",
+)
+_DEEPEST = 8
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "|": "|"}
+
+
+def tree_of(part: Any) -> Any:
+    """Return the XML of a part of python-docx or python-pptx, parsed by them or not; None where it is no XML."""
+    element = getattr(part, "element", None)
+    if element is not None:
+        return element
+    try:
+        return etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return None
+
+
+def related_tree(part: Any, relation: str | None) -> Any:
+    """Return the XML of the part that a relation of this one leads to; None where it leads to none."""
+    found = part.rels.get(relation or "")
+    return None if found is None or found.is_external else tree_of(found.target_part)
+
+
+def address_of(part: Any, relation: str | None) -> str:
+    """Return the address outside the file that a relation leads to; "" where it leads to none."""
+    found = part.rels.get(relation or "")
+    return str(found.target_ref) if found is not None and found.is_external else ""
+
+
+def chosen(versions: Any) -> Any:
+    """Return the version of an alternate content that Office shows: the first whose names it knows, else the fallback for old programs."""
+    for each in versions:
+        if isinstance(each.tag, str) and each.tag.endswith("}Choice"):
+            names = (each.get("Requires") or "").split()
+            if names and all((each.nsmap.get(name) or "").startswith(_KNOWN_NAMES) for name in names):
+                return each
+    return next((each for each in versions if isinstance(each.tag, str) and each.tag.endswith("}Fallback")), None)
+
+
+def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
+    """Return the words of a SmartArt drawing as items, each below the one that it belongs to. tree: its data."""
+    words = {each.get("modelId"): _words(each) for each in tree.iter(f"{DIAGRAM}pt")}
+    below: dict[str, list[tuple[int, str]]] = {}
+    for each in tree.iter(f"{DIAGRAM}cxn"):
+        if each.get("type", "parOf") == "parOf":
+            order = each.get("srcOrd", "")
+            below.setdefault(each.get("srcId"), []).append((whole(order), each.get("destId")))
+    said: list[tuple[int, str]] = []
+    seen: set[str | None] = set()
+
+    def tell(name: str, depth: int) -> None:
+        if name in seen:
+            return
+        seen.add(name)
+        if words.get(name):
+            said.append((min(depth, _DEEPEST), words[name]))
+        if depth < 2 * _DEEPEST:
+            for _, inner in sorted(below.get(name, [])):
+                tell(inner, depth + 1 if words.get(name) else depth)
+
+    inner = {name for each in below.values() for _, name in each}
+    for name in [*(each for each in words if each not in inner), *words]:
+        tell(name, 0)
+    return [found for depth, text in said for found in item(text, depth=depth, **fields)]
+
+
+def _words(point: Any) -> str:
+    return "\n".join("".join(each.itertext(f"{A}t")) for each in point.iter(f"{A}p")).strip()
+
+
+def linear(node: Any) -> str:
+    """Return an Office formula on one line: a/b, x^2, x^(n+k), √(x+1)."""
+    if node.tag == f"{M}t":
+        return node.text or ""
+    parts = [(child.tag.removeprefix(M), linear(child)) for child in node if isinstance(child.tag, str)]
+    written = _STRUCTURES.get(node.tag.removeprefix(M))
+    return written(node, defaultdict(str, parts)) if written else "".join(part for _, part in parts)
+
+
+_STRUCTURES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
+    "f": lambda _, part: f"{_grouped(part['num'])}/{_grouped(part['den'])}",
+    "sSup": lambda _, part: part["e"] + _placed(part["sup"], "^"),
+    "sSub": lambda _, part: part["e"] + _placed(part["sub"], "_"),
+    "sSubSup": lambda _, part: part["e"] + _placed(part["sub"], "_") + _placed(part["sup"], "^"),
+    "sPre": lambda _, part: _placed(part["sub"], "_") + _placed(part["sup"], "^") + part["e"],
+    "nary": lambda node, part: (
+        f"{_sign(node, 'chr', '∫')}{_placed(part['sub'], '_')}{_placed(part['sup'], '^')} {part['e']}"
+    ),
+    "rad": lambda _, part: f"{_placed(part['deg'], '^')}√{_grouped(part['e'])}",
+    "limLow": lambda _, part: part["e"] + _placed(part["lim"], "_"),
+    "limUpp": lambda _, part: part["e"] + _placed(part["lim"], "^"),
+    "d": lambda node, _: (
+        _sign(node, "begChr", "(") + _between(node, _sign(node, "sepChr", "|")) + _sign(node, "endChr", ")")
+    ),
+    "m": lambda node, _: "; ".join(_between(row, ", ") for row in node.iterchildren(f"{M}mr")),
+}
+
+
+def _between(node: Any, separator: str) -> str:
+    return separator.join(linear(each) for each in node.iterchildren(f"{M}e"))
+
+
+def _sign(node: Any, name: str, usual: str) -> str:
+    said = next(node.iterfind(f"{M}{node.tag.removeprefix(M)}Pr/{M}{name}"), None)
+    return usual if said is None else said.get(f"{M}val", usual)
+
+
+def _grouped(part: str) -> str:
+    is_closed = _BRACKETS.get(part[:1]) == part[-1:] and part[1:-1].isalnum()
+    return part if len(part) < 2 or part.isalnum() or is_closed else f"({part})"
+
+
+def _placed(part: str, mark: str) -> str:
+    return f"{mark}({part})" if len(part) > 1 else mark + part if part else ""
+
+
+def formulas(node: Any) -> Iterator[str]:
+    """Return each formula of an element, on one line."""
+    found = [node] if node.tag == f"{M}oMath" else node.iter(f"{M}oMath")
+    yield from (" ".join(linear(each).split()) for each in found)
+
+
+_SYMBOL = (
+    "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
+    + " " * 34
+    + "ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑"
+)
+_WINGDINGS = {0x6C: "●", 0x6E: "■", 0x6F: "□", 0x71: "❑", 0xA7: "▪", 0xA8: "◻", 0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓",
+              0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"}  # fmt: skip
+
+
+def symbol(code: int, font: str) -> str:
+    """Return the sign that a font of symbols draws for a code; "" for an unknown one."""
+    place = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
+    if font.lower() == "symbol":
+        return _SYMBOL[place - 0x21].strip() if 0 <= place - 0x21 < len(_SYMBOL) else ""
+    if font.lower().startswith("wingdings"):
+        return _WINGDINGS.get(place, "")
+    return "" if 0xE000 <= code <= 0xF8FF else chr(code) if 0x20 <= code < 0x110000 else ""

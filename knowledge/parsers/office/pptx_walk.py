@@ -1,0 +1,275 @@
+"""A presentation as blocks, slide by slide: title, texts by their levels, tables, charts, pictures, notes, running footers."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from pptx.enum.shapes import PP_PLACEHOLDER
+
+from knowledge.parsers.blocks import Block, Picture, block, hidden_block, item, unmarked
+from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.list_numbers import slide_number
+from knowledge.parsers.office.ooxml_charts import chart_blocks
+from knowledge.parsers.office.ooxml_drawings import (
+    CHART,
+    DIAGRAM,
+    NEW_CHART,
+    VERSIONS,
+    address_of,
+    chosen,
+    diagram_blocks,
+    formulas,
+    related_tree,
+    tree_of,
+)
+from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
+from knowledge.parsers.office.ooxml_pictures import pictures_in
+from knowledge.parsers.office.pptx_hidden import P, Sight, layout_elements, level_of
+from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
+from knowledge.parsers.tables import Cell, Grid, table_blocks
+
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
+_RUNNING = (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+_BULLETS = ("buNone", "buChar", "buBlip", "buAutoNum")
+_PLAIN_TEXT = (PP_PLACEHOLDER.SUBTITLE,)
+
+
+class Walk:
+    """One presentation of python-pptx, read once. losses: what is in it and was not read."""
+
+    def __init__(self, presentation: Any) -> None:
+        self._slides = presentation.slides
+        self._size = presentation.slide_width, presentation.slide_height
+        self._said: set[str] = set()  # running footers
+        self.losses = Counter[str]()
+
+    def blocks(self) -> Iterator[Block | Picture]:
+        """Yield every slide: its blocks, its pictures, the speaker's notes, its comments. Of a hidden slide nothing is seen."""
+        for number, slide in enumerate(self._slides, start=1):
+            _choose_versions(slide.shapes.element)
+            is_hidden = slide.element.get("show") in ("0", "false")
+            page = _Slide(self, slide, number, Sight(slide, self._size))
+            page.read()
+            if not is_hidden:
+                page.found += page.pictures()
+                page.found += page.running(self._said)
+            for each in [*page.found, *_notes(slide, number), *_comments(slide, number)]:
+                if not is_hidden or isinstance(each, Picture):
+                    yield each
+                else:
+                    yield replace(each, hidden=each.hidden or HiddenReason.SLIDE)
+
+
+class _Slide:
+    """One slide. found: its blocks in reading order."""
+
+    def __init__(self, walk: Walk, slide: Any, number: int, sight: Sight) -> None:
+        self._walk, self._slide, self._number, self._sight = walk, slide, number, sight
+        self._footers: list[list[Block]] = []
+        self._unseen: set[Any] = set()
+        self.found: list[Block | Picture] = []
+
+    def read(self) -> None:
+        for shape in _in_order(self._slide.shapes):
+            self._shape(shape, None)
+
+    def pictures(self) -> list[Picture]:
+        """Return the pictures that are seen, in the order they are drawn."""
+        for element in self._unseen:
+            element.getparent().remove(element)
+        targets = {key: each.target_ref for key, each in self._slide.part.rels.items() if not each.is_external}
+        return [
+            Picture(0, self._number, name) for name in pictures_in(self._slide.shapes.element, targets, "ppt/slides")
+        ]
+
+    def running(self, said: set[str]) -> list[Block]:
+        """Return its footers that no earlier slide has."""
+        new = [each for footer in self._footers for each in footer if each.text not in said]
+        said.update(each.text for each in new)
+        return new
+
+    def _shape(self, shape: Any, hidden: HiddenReason | None) -> None:
+        why = self._sight.why_shape(shape)
+        if why and not hidden:
+            self._unseen.add(shape.element)
+        hidden = hidden or why
+        described = next((each.get("descr", "") for each in shape.element.iter(f"{P}cNvPr")), "")
+        inner = getattr(shape, "shapes", None)
+        if inner is not None:
+            for each in _in_order(inner):
+                self._shape(each, hidden)
+        elif shape.element.tag == f"{P}graphicFrame":
+            self._frame(shape, hidden)
+        elif shape.has_text_frame:
+            self._text(shape, hidden)
+        self.found += hidden_block(unmarked(described), HiddenReason.PICTURE, page=self._number)
+
+    def _text(self, shape: Any, hidden: HiddenReason | None) -> None:
+        kind = shape.placeholder_format.type if shape.is_placeholder else None
+        if kind == PP_PLACEHOLDER.SLIDE_NUMBER:
+            return
+        paragraphs = [self._paragraph(each, shape, hidden) for each in shape.element.iterfind(f"{P}txBody/{A}p")]
+        unseen = [each for pieces in paragraphs for each in unseen_blocks(pieces, page=self._number)]
+        if kind in _TITLES:
+            title = " ".join(" ".join(map(seen_text, paragraphs)).split())
+            self.found += block("heading", title, level=1, page=self._number)
+        elif kind in _RUNNING:
+            self._footers += [block("running", "\n".join(map(seen_text, paragraphs)), page=self._number)]
+        else:
+            self.found += self._listed(shape, paragraphs)
+        self.found += unseen
+
+    def _listed(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
+        """Return items for paragraphs with bullets or numbers, else paragraphs."""
+        counts: dict[int, tuple[str, int]] = {}
+        for element, pieces in zip(shape.element.iterfind(f"{P}txBody/{A}p"), paragraphs, strict=True):
+            text, level = seen_text(pieces), level_of(element)
+            if not text.strip():
+                continue
+            mark = _mark(element, shape, self._slide)
+            counts = {each: count for each, count in counts.items() if each <= level}
+            if mark is None or not mark.tag.endswith("}buAutoNum"):
+                counts.pop(level, None)
+                found = block("paragraph", text) if mark is None else item(text, depth=level)
+            else:
+                scheme, start = mark.get("type", ""), mark.get("startAt", "1")
+                last = counts.get(level, ("", 0))
+                number = last[1] + 1 if last[0] == scheme else whole(start)
+                counts[level] = scheme, number
+                found = item(text, depth=level, number=slide_number(number, scheme))
+            yield from (replace(each, page=self._number) for each in found)
+
+    def _paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[Piece]:
+        pieces: list[Piece] = []
+        whole = next((each.find(f"{A}hlinkClick") for each in shape.element.iter(f"{P}cNvPr")), None)
+        for child in paragraph:
+            if child.tag == f"{A}br":
+                pieces.append(Piece("\n", hidden))
+            elif child.tag in (f"{A}r", f"{A}fld"):
+                if child.get("type") != "slidenum":
+                    pieces.append(self._run(child, shape, hidden, whole))
+            elif isinstance(child.tag, str) and next(child.iter(f"{M}oMath"), None) is not None:
+                said = list(formulas(child))
+                pieces += [Piece(f" {each} ", hidden) for each in said]
+                self._walk.losses["equations"] += not any(said)
+        return pieces
+
+    def _run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> Piece:
+        properties = run.find(f"{A}rPr")
+        place, link = "", whole
+        if properties is not None:
+            said = properties.get("baseline", "0").strip("%")
+            place = "" if not said.strip("-0") else "subscript" if said.startswith("-") else "superscript"
+            link = properties.find(f"{A}hlinkClick") if properties.find(f"{A}hlinkClick") is not None else whole
+        address = address_of(self._slide.part, link.get(f"{RELATION}id")) if link is not None else ""
+        text = unmarked(run.findtext(f"{A}t") or "")
+        return Piece(text, hidden or self._sight.why_run(run, shape), place, address)
+
+    def _frame(self, shape: Any, hidden: HiddenReason | None) -> None:
+        """Read a table, a chart, SmartArt; count an embedded file."""
+        fields: dict[str, Any] = {"page": self._number, "hidden": hidden}
+        for element in shape.element.iter(f"{A}tbl", CHART, NEW_CHART, f"{DIAGRAM}relIds", f"{P}oleObj"):
+            if element.tag == f"{A}tbl":
+                self._table(element, shape, hidden)
+                return
+            if element.tag == f"{P}oleObj":
+                self._walk.losses["objects"] += 1
+                return
+            name = "dm" if element.tag == f"{DIAGRAM}relIds" else "id"
+            tree = related_tree(self._slide.part, element.get(RELATION + name))
+            if element.tag == f"{DIAGRAM}relIds":
+                self.found += diagram_blocks(tree, **fields) if tree is not None else []
+                continue
+            found = chart_blocks(tree, **fields) if tree is not None and element.tag == CHART else []
+            self._walk.losses["charts"] += not found
+            self.found += found
+
+    def _table(self, table: Any, shape: Any, hidden: HiddenReason | None) -> None:
+        properties = table.find(f"{A}tblPr")
+        head = int(properties is not None and properties.get("firstRow") in ("1", "true"))
+        grid, unseen = Grid(), []
+        for number, row in enumerate(table.iterfind(f"{A}tr")):
+            cells = []
+            for cell in row.iterfind(f"{A}tc"):
+                if cell.get("hMerge") in ("1", "true") or cell.get("vMerge") in ("1", "true"):
+                    continue
+                pieces = [self._paragraph(each, shape, hidden) for each in cell.iterfind(f"{A}txBody/{A}p")]
+                unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
+                columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
+                if number < head:
+                    head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
+                text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())
+                cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
+            grid.add_row(cells)
+        self.found += [*table_blocks(grid.rows, page=self._number), *unseen]
+
+
+def _in_order(shapes: Iterable[Any]) -> list[Any]:
+    """Return the title first, then from the top down and from left to right."""
+    return sorted(shapes, key=lambda each: (not _is_title(each), each.top or 0, each.left or 0))
+
+
+def _is_title(shape: Any) -> bool:
+    return shape.is_placeholder and shape.placeholder_format.type in _TITLES
+
+
+def _choose_versions(tree: Any) -> None:
+    for versions in list(tree.iter(VERSIONS)):
+        parent = versions.getparent()
+        if parent is not None:
+            kept = chosen(versions)
+            place = parent.index(versions)
+            parent[place : place + 1] = [] if kept is None else list(kept)
+
+
+def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
+    """Return the bullet or number of a paragraph; None where it has none."""
+    named = f"{A}lvl{level_of(paragraph) + 1}pPr"
+    sources = [paragraph.find(f"{A}pPr")]
+    if shape.is_placeholder:
+        kind = shape.placeholder_format.type
+        bodies = [
+            each.find(f"{P}txBody/{A}lstStyle/{named}") for each in (shape.element, *layout_elements(shape, slide))
+        ]
+        styles = slide.slide_layout.slide_master.element.find(f"{P}txStyles/{P}bodyStyle/{named}")
+        sources += [*bodies, None if kind in _PLAIN_TEXT else styles]
+    else:
+        sources.append(shape.element.find(f"{P}txBody/{A}lstStyle/{named}"))
+    for said in sources:
+        for name in _BULLETS if said is not None else ():
+            found = said.find(f"{A}{name}")
+            if found is not None:
+                return None if name == "buNone" else found
+    return None
+
+
+def _is_bold(cell: Any) -> bool:
+    """Tell whether every run of a cell is bold."""
+    runs = [each for each in cell.iter(f"{A}r") if (each.findtext(f"{A}t") or "").strip()]
+    said = (each.find(f"{A}rPr") for each in runs)
+    return bool(runs) and all(each is not None and each.get("b") in ("1", "true") for each in said)
+
+
+def _notes(slide: Any, number: int) -> list[Block]:
+    """Return the speaker's notes, labelled as notes wherever they are quoted."""
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    text = unmarked(frame.text.strip()) if frame is not None else ""
+    label = "备注：" if _CHINESE.search(text) else "Speaker notes: "
+    return block("paragraph", label + text, page=number) if text else []
+
+
+def _comments(slide: Any, number: int) -> Iterator[Block]:
+    for each in slide.part.rels.values():
+        if each.is_external or not each.reltype.endswith("/comments"):
+            continue
+        tree = tree_of(each.target_part)
+        texts = (
+            [found for found in tree.iter() if str(found.tag).endswith(("}text", "}txBody"))]
+            if tree is not None
+            else []
+        )
+        for text in texts:
+            yield from hidden_block(unmarked("".join(text.itertext())), HiddenReason.COMMENT, page=number)
