@@ -34,6 +34,14 @@ def test_a_text_of_another_context_is_no_translation(tmp_path: Path) -> None:
     assert faults(tmp_path, entry, (None, "unit")) == ["missing: 'unit' (page.html)"]
 
 
+def test_a_text_stands_once(tmp_path: Path) -> None:
+    """Of two entries the last wins, wherever it was meant for."""
+    path = tmp_path / "django.po"
+    path.write_text('msgid "Off"\nmsgstr "停用"\n\nmsgid "Off"\nmsgstr "已停用"\n')
+    polib.pofile(str(path)).save_as_mofile(str(path.with_suffix(".mo")))
+    assert list(wrong(path, {})) == ["twice: 'Off'"]
+
+
 def test_texts_are_found_with_their_context(tmp_path: Path) -> None:
     code, page = tmp_path / "a.py", tmp_path / "a.html"
     code.write_text('a = pgettext("of a thing", "unit"), _("one"), ngettext("day", "days", 2), _(name)\n')
