@@ -48,7 +48,7 @@ ADMINISTRATORS = (
     *(
         Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
         for address in (
-            "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
+            "/admin/", "/admin/rights/", "/admin/people/", "/requests/waiting/", "/admin/ingestion/", "/admin/see-as/",
              "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/",
              "/admin/roles/", "/admin/search/", "/admin/data-sources/", "/admin/expert/", "/admin/evaluations/", "/admin/skills/",
             "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
@@ -58,7 +58,7 @@ ADMINISTRATORS = (
             "/admin/language-models/", "/admin/language-models/add/", "/admin/agent/agentprofile/",
             "/admin/agent/agentprofile/add/", "/admin/agent/mcpservice/", "/admin/agent/mcpservice/add/",
             "/admin/agent/websearchprovider/", "/admin/agent/websearchprovider/add/", "/admin/agent/webhost/add/",
-            "/admin/agent/dayofuse/", "/admin/business/datasource/", "/admin/business/datasource/add/",
+            "/admin/agent/dayofuse/", "/admin/agent/unitbudget/add/", "/admin/business/datasource/", "/admin/business/datasource/add/",
             "/admin/knowledge/knowledgebase/", "/admin/knowledge/document/", "/admin/knowledge/folder/",
         )
     ),

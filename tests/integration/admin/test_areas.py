@@ -52,7 +52,8 @@ def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) ->
         "Privacy",
         "What takes long",
         "Knowledge bases", "Roles", "Company sign-in", "Company directory", "Groups of the company", "Accounts of programs",
-        "Language models", "Use of models", "Assistants", "Skills", "Services with tools", "Search of the web", "Bots in chat platforms",
+        "Language models", "Use of models", "Budgets of units",
+        "Assistants", "Skills", "Services with tools", "Search of the web", "Bots in chat platforms",
         "Data sources", "Sources", "Webhooks", "Connections of the server", "Audit log", "Legal holds",
     }  # fmt: skip
 

@@ -191,7 +191,7 @@ def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path)
     with pytest.raises(InvalidInput, match="holds no whole backup"):
         list(backup.restore(tmp_path, tmp_path))
     (tmp_path / "x").touch()
-    for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path / "new", tmp_path)):
+    for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path.with_name("new"), tmp_path)):
         with pytest.raises(InvalidInput, match="is not empty"):
             list(backup.back_up(*folders))
     made = backup.Manifest("", "copilot", [], [], backup._fingerprint("another"), is_signed=False)

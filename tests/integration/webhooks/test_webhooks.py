@@ -97,7 +97,7 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
             "access.asked",
             {
                 "folder_id": str(folder.pk), "request_id": asked.pk, "user_id": reader.pk,
-                "url": f"{SITE}/admin/rights/requests/",
+                "url": f"{SITE}/requests/waiting/",
             },
         ),
         (
