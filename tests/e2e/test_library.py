@@ -42,6 +42,7 @@ def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, 
     (dragged / "dropped-three.md").write_text("# Three")
     for name in ("dropped-one.md", "dropped-two.md", "report.doc"):
         (tmp_path / name).write_text(f"# {name}")
+    expect(page.locator(".tree [aria-current]")).to_contain_text("Runbooks")
     count = page.locator(".tree [aria-current] .tree-count")
     before = int(count.inner_text())
     drop(page, tmp_path / "dropped-one.md", tmp_path / "report.doc", tmp_path / "dragged")
