@@ -1,4 +1,4 @@
-"""What a person may still spend on language models: of their day, and of the month of each of their org units.
+"""Remaining spend of a person on language models: of their day, and of the month of each of their org units.
 
 A run is counted at its end, in the database, so that all processes see the same. Runs that are answered at the same
 time may together spend more than was left.

@@ -26,7 +26,7 @@ START_S = 600.0  # converts the model and ingests the demo company
 
 
 class Screen(NamedTuple):
-    """What the browser of a picture is. language: as browsers send it; scale: pixels of the picture for one of the page."""
+    """Options of the browser that takes a picture. language: as browsers send it; scale: pixels of the picture for one of the page."""
 
     width: int
     height: int
@@ -102,7 +102,7 @@ def running_demo() -> Iterator[str]:
 
 
 def answers(url: str) -> bool:
-    """Whether a system is ready there."""
+    """Tell whether a system is ready there."""
     try:
         with urllib.request.urlopen(f"{url}/readyz", timeout=30) as answer:  # noqa: S310 - our own address
             return int(answer.status) == 200

@@ -22,7 +22,7 @@ BAR, COMPOSER = 56, 300  # pixels of a chat page that a frame leaves out: its ti
 
 
 class Story(NamedTuple):
-    """What is asked, by whom, and what the captions say, in one language."""
+    """Question, people and captions of the film in one language."""
 
     name: str
     language: str

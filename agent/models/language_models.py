@@ -69,7 +69,7 @@ class DayOfUse(models.Model):
 
 
 class UnitBudget(models.Model):
-    """What the people of an org unit, and of those below it, may spend on language models in a calendar month.
+    """Limit on spend on language models in a calendar month, by the people of an org unit and of those below it.
 
     used_tokens, used_cost: of `month`; in a later month nothing is used.
     """

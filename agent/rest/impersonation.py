@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.permissions import BasePermission, IsAuthenticated
@@ -22,7 +22,7 @@ from agent.rest.serializers import ResultSerializer
 from agent.rest.sessions import INTERFACE_LANGUAGES
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
-from authz.rights.governing import may_oversee
+from authz.rights.governing import NEEDS_OVERSIGHT, may_oversee
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.http.openapi import operation
@@ -42,9 +42,7 @@ LOOKS = (400, 401, 403)
 class MayOversee(BasePermission):
     """Allows staff with the right to oversee, as the page does; refuses a token restricted to one folder."""
 
-    message = gettext_lazy(
-        "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
-    )
+    message = NEEDS_OVERSIGHT
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return view.principal.folder_id is None and request.user.is_staff and may_oversee(request.user)

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from authz.permissions import Right
 from authz.principal import Principal
@@ -17,6 +18,9 @@ from authz.rights.checks import door, equalise_timing
 from copilot_site.lib.errors import NotFound, PermissionDenied
 
 M = TypeVar("M", bound=models.Model)
+NEEDS_OVERSIGHT = gettext_lazy(
+    "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
+)
 
 
 def governed(model: type[M], principal: Principal) -> QuerySet[M]:
@@ -80,8 +84,4 @@ def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
 def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
     """Raise PermissionDenied unless they may oversee."""
     if not may_oversee(user):
-        raise PermissionDenied(
-            _(
-                "This shows what other people see and ask, which needs the right to oversee. Ask an administrator for it."
-            )
-        )
+        raise PermissionDenied(str(NEEDS_OVERSIGHT))

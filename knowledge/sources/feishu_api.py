@@ -4,8 +4,8 @@ Errors are told by a `code` in the body, whatever the HTTP status. open.feishu.c
 """
 
 import json
-import time
 from collections.abc import Callable, Iterator
+from time import sleep
 from typing import Any
 from urllib.parse import urlencode
 
@@ -90,4 +90,4 @@ def _wait(answer: SourceResponse) -> None:
     seconds = int(text) if text.isdecimal() else MAX_WAIT_S + 1
     if seconds > MAX_WAIT_S:
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
-    time.sleep(seconds)
+    sleep(seconds)

@@ -1,11 +1,11 @@
 """The HTTP client of sources: addresses that `outgoing.pages` allows, at the source's pace, with limits of time and size."""
 
-import time
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from time import sleep
 from typing import Annotated, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -83,7 +83,7 @@ class Client:
             wait = _wait(answer) if answer.status in {429, 503} and attempt == 1 else None
             if wait is None:
                 return answer if answer.status in self._answers else _judged(answer)
-            time.sleep(wait)
+            sleep(wait)
         raise AssertionError  # the second answer is judged
 
     def close(self) -> None:

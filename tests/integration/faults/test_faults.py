@@ -88,7 +88,7 @@ class World:
         return list(DocumentVersion.unscoped.filter(document__folder=self.place(turn)))
 
     def passages(self, turn: int) -> list[tuple[str, int, int, int]]:
-        """What is there of each version: its state, passages, rows that answer, entries of its publication."""
+        """Return the rows of each version: its state, passages, rows that answer, entries of its publication."""
         return [
             (
                 version.parse_status,

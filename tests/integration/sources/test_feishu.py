@@ -220,7 +220,8 @@ def test_calls_that_come_too_often_wait_as_long_as_they_are_told(
     source: Source, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("knowledge.sources.http.time.sleep", waited.append)  # of one module `time`
+    for module in ("http", "feishu_api"):
+        monkeypatch.setattr(f"knowledge.sources.{module}.sleep", waited.append)
     wiki.too_often, wiki.status = 2, status
     assert counts(read(source)) == {"added": 6}
     assert 3 in waited

@@ -231,7 +231,7 @@ def test_a_server_that_is_asked_too_often_says_when_to_come_again(
     source: Source, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("knowledge.sources.http.time.sleep", waited.append)
+    monkeypatch.setattr("knowledge.sources.http.sleep", waited.append)
     tenant.throttled = 1
     assert counts(read(source)) == {"added": 3}
     assert waited == [3.0]

@@ -270,7 +270,7 @@ def test_a_redirect_that_is_not_followed_says_so(method: str, target: str, says:
 
 def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("knowledge.sources.http.time.sleep", waited.append)
+    monkeypatch.setattr("knowledge.sources.http.sleep", waited.append)
     answers = [Reply(status=429, headers={"Retry-After": "7"}), Reply(b"now")]
 
     def busy(_headers: Mapping[str, str]) -> Reply:

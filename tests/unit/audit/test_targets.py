@@ -1,4 +1,4 @@
-"""What the audit list shows as the target of an entry."""
+"""The target of an entry in the audit list."""
 
 import pytest
 
