@@ -71,7 +71,7 @@ ADMINISTRATORS = (
     Place("person", "/admin/people/", (r"/admin/people/\d+/$",)),
     Place("account", "/admin/auth/user/", (r"/admin/auth/user/\d+/change/",)),
     Place("unit", "/admin/authz/orgunit/", (r"/admin/authz/orgunit/\d+/change/",)),
-    Place("audit-entry", "/admin/audit/entry/", (r"/admin/audit/entry/\d+/change/",)),
+    Place("audit-detail", "/admin/audit/entry/", (r"/admin/audit/entry/\d+/change/",)),
     Place("source-of-documents", "/admin/sources/", (f"/admin/sources/{ID}/$",)),
     Place("data-source", "/admin/business/datasource/", (SOURCE,)),
     Place("layer", "/admin/business/datasource/", (SOURCE, LAYER)),
