@@ -96,9 +96,9 @@ def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
         reader = principal.again()
     except NotFound:
         return [False for _each in grounds]
-    chunks = visible_chunk_ids(reader, {chunk_id for each in grounds for chunk_id in each.chunk_ids})
-    sources = visible_keys(reader, {key for each in grounds for key in each.sources})
-    return [each.chunk_ids <= chunks and each.sources <= sources for each in grounds]
+    chunks = visible_chunk_ids(reader, {chunk_id for ground in grounds for chunk_id in ground.chunk_ids})
+    sources = visible_keys(reader, {key for ground in grounds for key in ground.sources})
+    return [ground.chunk_ids <= chunks and ground.sources <= sources for ground in grounds]
 
 
 def _is_ours(run: Run, event: Event) -> bool:

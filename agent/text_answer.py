@@ -65,7 +65,7 @@ class TextAnswer:
             case "references":
                 cited = [*event["knowledge_references"], *event["query_references"], *event["web_references"]]
                 cited += event["verified_references"]
-                self.sources |= {each["number"]: each for each in cited}
+                self.sources |= {item["number"]: item for item in cited}
             case "complete":
                 self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
                 tables = self._tables()

@@ -88,7 +88,7 @@ def _budgets_of(user_id: int) -> QuerySet[UnitBudget]:
 def _within(budget: Budget, *, cost: Decimal | None, tokens: int | None = None, unit: str | None = None) -> Budget:
     if (cost is not None and cost <= 0) or (tokens is not None and tokens <= 0):
         raise UsedUp(unit)
-    costs = [each for each in (budget.cost, cost) if each is not None]
+    costs = [item for item in (budget.cost, cost) if item is not None]
     return replace(
         budget,
         cost=min(costs) if costs else None,

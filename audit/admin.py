@@ -61,7 +61,7 @@ class TimelineStep:
     def of(cls, entry: Entry, *, began: datetime | None, titles: Mapping[UUID, str]) -> "TimelineStep":
         detail = sorted(entry.detail.items())
         lists = [
-            (name, [in_words(each, titles) for each in value]) for name, value in detail if isinstance(value, list)
+            (name, [in_words(item, titles) for item in value]) for name, value in detail if isinstance(value, list)
         ]
         facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
         seconds = (entry.at - began).total_seconds() if began and "at" not in entry.unreadable else None

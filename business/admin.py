@@ -217,9 +217,9 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         shown = [name for name in names if name not in {*folded[0], *folded[1]}]
         titles = _("Limits"), _("Semantic layer as YAML")
         parts = [
-            (title, {"fields": each, "classes": ["collapse"]})
-            for title, each in zip(titles, folded, strict=True)
-            if each
+            (title, {"fields": item, "classes": ["collapse"]})
+            for title, item in zip(titles, folded, strict=True)
+            if item
         ]
         return [(None, {"fields": shown}), *parts]
 

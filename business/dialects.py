@@ -218,7 +218,7 @@ def _at_place(ordered: exp.Ordered) -> exp.Expr:
     query = ordered.find_ancestor(exp.Query)
     shown = query.selects if isinstance(query, exp.Select) else []
     place = int(ordered.this.name) - 1
-    if place >= len(shown) or any(each.is_star for each in shown[: place + 1]):
+    if place >= len(shown) or any(item.is_star for item in shown[: place + 1]):
         raise _unsaid("ORDER BY")
     return shown[place].unalias().copy()
 
@@ -251,9 +251,9 @@ def _has_ties(query: exp.Expr) -> bool:
 
 
 def _places(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
-    if not all(isinstance(each, exp.Alias | exp.Column) for each in query.selects):
+    if not all(isinstance(select, exp.Alias | exp.Column) for select in query.selects):
         raise _unsaid("WITH TIES")
-    names = [exp.column(each.alias_or_name, quoted=True) for each in query.selects]
+    names = [exp.column(select.alias_or_name, quoted=True) for select in query.selects]
     keys = []
     for ordered in query.args["order"].expressions:
         if not isinstance(ordered.this, exp.Literal):

@@ -178,7 +178,7 @@ def name_of(place: str) -> str:
 def _free(name: str, taken: Container[str]) -> str:
     """Return a name that no column of the table has, with a number appended if needed."""
     numbered = (f"{name[:58]}_{number}" for number in count(2))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
+    return name if name not in taken else next(item for item in numbered if item not in taken)
 
 
 def _dimensions(

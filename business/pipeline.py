@@ -91,16 +91,16 @@ class Asking:
 
     async def _by_words(self, question: DataQuestion) -> Answered | Unanswered:
         parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
-        self.failures += [(opened, each) for opened, each in parsed if isinstance(each, Unparseable)]
-        found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
+        self.failures += [(opened, entry) for opened, entry in parsed if isinstance(entry, Unparseable)]
+        found = [(opened, entry) for opened, entry in parsed if isinstance(entry, LogicalQuery | Clarification)]
         first = preferred(found, question)
         if len(first) == 1 and isinstance(query := first[0][1], LogicalQuery):
             return await self.logical(first[0][0], query, question.language)
         choices = tuple(
-            choice for opened, each in first for choice in _choices(question.text, opened, each, self.sources)
+            choice for opened, entry in first for choice in _choices(question.text, opened, entry, self.sources)
         )
         near = [] if choices else await sync_to_async(nearest)(self.sources, question)
-        return Unanswered(tuple(each for each in self.failures if each[0] in near), choices)
+        return Unanswered(tuple(failure for failure in self.failures if failure[0] in near), choices)
 
     async def logical(self, opened: OpenSource, query: LogicalQuery, language: str) -> Answered:
         """Run a logical query. Raises Inexpressible, and what running a statement raises."""
@@ -160,11 +160,11 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
     asked, sources = named_source(text, open_sources(principal, text, scope))
     question = DataQuestion(asked, language)
     parsed = [(opened, reading(opened, question)) for opened in sources]
-    if any(isinstance(each, LogicalQuery | Clarification) for _opened, each in parsed):
+    if any(isinstance(entry, LogicalQuery | Clarification) for _opened, entry in parsed):
         return HowRead(is_read=True, is_known=True)
-    is_known = any(all(item.is_known for item in items_of(asked, each.lexicon, each.today)) for each in sources)
-    found = [(opened, each) for opened, each in parsed if isinstance(each, Unparseable) and each.partial is not None]
-    best = max(found, key=lambda each: says_of(each[0], question), default=None)
+    is_known = any(all(item.is_known for item in items_of(asked, source.lexicon, source.today)) for source in sources)
+    found = [(opened, entry) for opened, entry in parsed if isinstance(entry, Unparseable) and entry.partial is not None]
+    best = max(found, key=lambda entry: says_of(entry[0], question), default=None)
     return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 
 
@@ -173,9 +173,9 @@ Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
 
 def preferred(found: Readings, question: DataQuestion) -> Readings:
     """Prefer readings of the conversation's source; else complete ones, databases before spreadsheets."""
-    standing = [each for each in found if question.earlier and each[0].source.name == question.earlier[0]]
-    whole = [each for each in found if isinstance(each[1], LogicalQuery)]
-    return standing or [each for each in whole if each[0].is_kept] or whole or found
+    standing = [entry for entry in found if question.earlier and entry[0].source.name == question.earlier[0]]
+    whole = [entry for entry in found if isinstance(entry[1], LogicalQuery)]
+    return standing or [entry for entry in whole if entry[0].is_kept] or whole or found
 
 
 def nearest(sources: Sequence[OpenSource], question: DataQuestion) -> list[OpenSource]:
@@ -212,6 +212,6 @@ def _choices(
 
 def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
     """Return the question with the source's name that is unique among these."""
-    alike = [each for each in among if each.called.lower() == opened.called.lower()]
+    alike = [entry for entry in among if entry.called.lower() == opened.called.lower()]
     name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
     return f"{text.strip().rstrip('?？。.')} ({name})?"

@@ -253,7 +253,7 @@ def _program(name: str, database: str, *words: str) -> None:
 
     Raises InvalidInput with its last line.
     """
-    known = {each.keyword.decode() for each in pq.Conninfo.get_defaults()}
+    known = {default.keyword.decode() for default in pq.Conninfo.get_defaults()}
     params: dict[str, Any] = {key: value for key, value in connection.get_connection_params().items() if key in known}
     password = str(params.pop("password", ""))
     where = make_conninfo(**params | {"dbname": database})

@@ -94,7 +94,7 @@ class _Site:
                 if name == count.name:
                     family.add_metric(values, amount)
             yield family
-        yield from (_histogram(each, counts) for each in HISTOGRAMS)
+        yield from (_histogram(histogram, counts) for histogram in HISTOGRAMS)
 
 
 def _histogram(durations: Durations, counts: dict[tuple[str, ...], float]) -> Metric:

@@ -67,10 +67,10 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
 def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
     """Return the original's hidden blocks for the part at `index`: each goes with the block that it follows."""
     if is_paged(parsed):
-        return [each.block for each in parsed.apart if (each.block.page or 1) == index + 1]
+        return [item.block for item in parsed.apart if (item.block.page or 1) == index + 1]
     first = sum(len(part) for part in found[:index])
     last = first + len(found[index])
-    return [each.block for each in parsed.apart if first < each.at <= last or (index == 0 and each.at == 0)]
+    return [item.block for item in parsed.apart if first < item.at <= last or (index == 0 and item.at == 0)]
 
 
 def is_paged(parsed: ParsedDocument) -> bool:
@@ -117,9 +117,9 @@ def as_html(
     heading_from: the level that a document's own first level becomes. anchor: id of the first mark, "" for none.
     """
     rendered: list[str] = []
-    for is_list, group in groupby(blocks, key=lambda each: each.block.kind == "item" and each.block.hidden is None):
-        marked = [(each.block, cited.within(each.start, each.end) if cited else None) for each in group]
-        rendered += [_list(marked)] if is_list else [_block(*each, heading_from) for each in marked]
+    for is_list, group in groupby(blocks, key=lambda item: item.block.kind == "item" and item.block.hidden is None):
+        marked = [(item.block, cited.within(item.start, item.end) if cited else None) for item in group]
+        rendered += [_list(marked)] if is_list else [_block(*item, heading_from) for item in marked]
     text = "\n".join(rendered)
     if anchor:
         text = text.replace("<mark>", f'<mark id="{anchor}">', 1)

@@ -31,7 +31,7 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
         return get_visible(KnowledgeBase, principal, name=name)
     except NotFound:
         names = KnowledgeBase.objects.visible_to(principal).order_by("name").values_list("name", flat=True)[:MAX_NAMED]
-        there = f"there are {', '.join(f'“{each}”' for each in names)}" if names else "there is none yet"
+        there = f"there are {', '.join(f'“{item}”' for item in names)}" if names else "there is none yet"
         raise NotFound(f"There is no knowledge base “{name}” that {principal.username} may see; {there}.") from None
 
 

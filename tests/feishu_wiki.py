@@ -85,7 +85,7 @@ class Wiki:
         parts = path.split("/")
         lists = {
             "nodes": ("items", self._below(first.get("parent_node_token", ""))),
-            "members": ("members", [{**each, "member_role": "member"} for each in self.members]),
+            "members": ("members", [{**member, "member_role": "member"} for member in self.members]),
         }
         if parts[:3] == ["wiki", "v2", "spaces"] and parts[3] == SPACE and parts[4] in lists:
             return _data(**self._page(*lists[parts[4]], first))
@@ -107,7 +107,7 @@ class Wiki:
         if parts[1] != "v2" or parts[4] != "values" or options != ("ToString", "FormattedString"):
             return 404, {"code": 90202, "msg": "wrong path"}
         sheet_id, first, last, width = RANGE.fullmatch(parts[5]).groups()  # type: ignore[union-attr]  # else a test fails
-        sheet = next(each for each in node.sheets if each.id == sheet_id)
+        sheet = next(item for item in node.sheets if item.id == sheet_id)
         if int(last) > sheet.rows or width != sheet.last_column:
             return 400, {"code": 90202, "msg": "wrong range"}
         values = sheet.values[int(first) - 1 : int(last)]
@@ -129,7 +129,7 @@ class Wiki:
             "obj_type": node.kind,
             "parent_node_token": node.parent,
             "node_type": "shortcut" if node.is_shortcut else "origin",
-            "has_child": any(each.parent == node.token for each in self.nodes.values()),
+            "has_child": any(item.parent == node.token for item in self.nodes.values()),
             "title": node.title,
             "obj_edit_time": str(node.edited),
             "owner": "ou_mia",
@@ -146,15 +146,15 @@ class Wiki:
     def _people(self, ids: list[str], kind: str) -> tuple[int, dict[str, Any]]:
         if not self.may_look_up:
             return 400, {"code": 99991672, "msg": "Access denied. One of the following scopes is required"}
-        names = [each.partition("_")[2] for each in ids]
+        names = [identifier.partition("_")[2] for identifier in ids]
         return _data(
-            items=[{kind: each, "email": f"{name}@example.com"} for each, name in zip(ids, names, strict=True)]
+            items=[{kind: item, "email": f"{name}@example.com"} for item, name in zip(ids, names, strict=True)]
         )
 
     def _permissions(self, node: Node, what: str) -> tuple[int, dict[str, Any]]:
         if what == "public":
             return _data(permission_public={"link_share_entity": "tenant_readable", "lock_switch": node.is_locked})
-        return _data(items=[{"perm": "view", "perm_type": "container", **each} for each in node.readers])
+        return _data(items=[{"perm": "view", "perm_type": "container", **reader} for reader in node.readers])
 
 
 def _data(**data: Any) -> tuple[int, dict[str, Any]]:

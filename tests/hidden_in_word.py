@@ -62,7 +62,7 @@ _NAMES = (
     ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
     ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:v="urn:schemas-microsoft-com:vml"'
 )
-_BEGIN, _SEPARATE, _END = (f'<w:r><w:fldChar w:fldCharType="{each}"/></w:r>' for each in ("begin", "separate", "end"))
+_BEGIN, _SEPARATE, _END = (f'<w:r><w:fldChar w:fldCharType="{item}"/></w:r>' for item in ("begin", "separate", "end"))
 _BOX = "<w:txbxContent><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:txbxContent>"
 _AT = '<wp:extent cx="{0}" cy="90000"/><wp:positionH><wp:posOffset>{1}</wp:posOffset></wp:positionH>'
 _IN_WORD: dict[str, tuple[str, Why]] = {

@@ -117,7 +117,7 @@ def packing(application: Any) -> Any:
             body.extend(message.get("body", b""))
             if not message.get("more_body"):
                 whole = gzip.compress(bytes(body))
-                headers = [each for each in begun["headers"] if each[0].lower() != b"content-length"]
+                headers = [item for item in begun["headers"] if item[0].lower() != b"content-length"]
                 headers += [(b"content-encoding", b"gzip"), (b"content-length", str(len(whole)).encode())]
                 await send({**begun, "headers": headers})
                 await send({"type": "http.response.body", "body": whole})

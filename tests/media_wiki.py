@@ -56,11 +56,11 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
     """A fresh wiki below `folder`. is_private: whoever is not signed in reads nothing."""
     source, target = PLACE, folder / "wiki"
     target.mkdir()
-    for each in source.iterdir():
-        if each.is_dir() and not each.is_symlink() and each.name != "maintenance":
-            (target / each.name).symlink_to(each)
-        elif each.name == "maintenance" or (each.is_file() and not each.is_symlink()):
-            (shutil.copytree if each.is_dir() else shutil.copy)(each, target / each.name)
+    for item in source.iterdir():
+        if item.is_dir() and not item.is_symlink() and item.name != "maintenance":
+            (target / item.name).symlink_to(item)
+        elif item.name == "maintenance" or (item.is_file() and not item.is_symlink()):
+            (shutil.copytree if item.is_dir() else shutil.copy)(item, target / item.name)
     for name in OWN:
         (target / name).mkdir(exist_ok=True)
     port = own_port()

@@ -139,7 +139,7 @@ class Tenant:
         drive = {"id": DRIVE, "name": "Documents", "driveType": "documentLibrary"}
         members = {
             f"groups/aad-{name}/transitiveMembers/microsoft.graph.user": {
-                "value": [{"id": f"aad-{each}", "mail": f"{each}@example.com"} for each in people]
+                "value": [{"id": f"aad-{person}", "mail": f"{person}@example.com"} for person in people]
             }
             for name, people in self.people.items()
         }
@@ -160,7 +160,7 @@ class Tenant:
         if not page_id:
             found = [self._page(entry, page) for entry, page in self.site_pages.items()]
             start = int(query.get("$skiptoken", 0))
-            selected = [{key: each[key] for key in query["$select"].split(",")} for each in found[start : start + PAGE]]
+            selected = [{key: element[key] for key in query["$select"].split(",")} for element in found[start : start + PAGE]]
             link = (
                 f"{self.links}/v1.0/sites/{SITE_ID}/pages/{kind}?$select={query['$select']}&$skiptoken={start + PAGE}"
             )
@@ -193,7 +193,7 @@ class Tenant:
             return self._delta(query, prefer)
         if path.startswith("root:/"):
             found = next(
-                (each for each in self.entries.values() if self._path(each) == path.removeprefix("root:/")), None
+                (element for element in self.entries.values() if self._path(element) == path.removeprefix("root:/")), None
             )
         else:
             found = self.entries.get(ROOT if path == "root" else path.split("/")[1])
@@ -223,7 +223,7 @@ class Tenant:
 
     def _said(self, entry: Entry, *, is_hierarchical: bool) -> dict[str, Any]:
         is_own = entry.id == ROOT or entry.permissions is not None
-        is_shared = is_own if is_hierarchical else any("link" in each for each in self._effective(entry))
+        is_shared = is_own if is_hierarchical else any("link" in element for element in self._effective(entry))
         said: dict[str, Any] = {
             "id": entry.id,
             "name": entry.name,

@@ -27,10 +27,10 @@ def running(
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        pass_fds=[each.fileno() for each in handed_on],
+        pass_fds=[item.fileno() for item in handed_on],
     ) as process:
-        for each in handed_on:
-            each.close()
+        for item in handed_on:
+            item.close()
         try:
             yield process
         finally:

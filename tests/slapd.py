@@ -136,6 +136,6 @@ def running_slapd(folder: Path) -> Iterator[Slapd]:
 
 def _encoded(values: Values) -> dict[str, list[bytes]]:
     return {
-        name: [each.encode() for each in ([value] if isinstance(value, str) else value)]
+        name: [item.encode() for item in ([value] if isinstance(value, str) else value)]
         for name, value in values.items()
     }

@@ -249,12 +249,12 @@ def guarded_models() -> list[Any]:
 
 
 def test_only_the_listed_files_read_without_a_principal() -> None:
-    found = {name for name, each in facts().items() if each.uses_unscoped}
+    found = {name for name, fact in facts().items() if fact.uses_unscoped}
     assert found == set(UNSCOPED), "add the file with its reason, or take the entry out"
 
 
 def test_nobody_goes_round_the_guard_by_another_manager() -> None:
-    assert {name: each.backdoors for name, each in facts().items() if each.backdoors} == {}
+    assert {name: fact.backdoors for name, fact in facts().items() if fact.backdoors} == {}
     assert facts_of("Folder._base_manager.all()").backdoors == {"_base_manager"}
 
 
@@ -295,13 +295,13 @@ def test_no_other_row_leads_back_to_protected_rows_by_the_guarded_manager() -> N
 
 
 def test_only_authz_imports_guardian() -> None:
-    found = {name for name, each in facts().items() if "guardian" in each.imports}
+    found = {name for name, fact in facts().items() if "guardian" in fact.imports}
     assert {name.partition("/")[0] for name in found} == {"authz"}
 
 
 def test_no_string_names_an_app_above() -> None:
     apps_above = {
-        name: named_above(app, each) for name, each in facts().items() if (app := name.partition("/")[0]) in DOWNWARDS
+        name: named_above(app, fact) for name, fact in facts().items() if (app := name.partition("/")[0]) in DOWNWARDS
     }
     assert {name: found for name, found in apps_above.items() if found} == {}
 
@@ -367,7 +367,7 @@ def test_no_file_is_longer_than_a_person_reads() -> None:
 
 
 def test_no_function_is_longer_than_a_screen() -> None:
-    assert {name: each.long_functions for name, each in facts().items() if each.long_functions} == {}
+    assert {name: fact.long_functions for name, fact in facts().items() if fact.long_functions} == {}
 
 
 def test_no_file_is_named_after_nothing() -> None:

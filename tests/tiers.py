@@ -31,8 +31,8 @@ def exhaustive() -> tuple[str, ...]:
 def is_exhaustive(node: str) -> bool:
     """Whether the test, its function, file, or folder is listed. `a.py::test_b` covers `a.py::test_b[c]`, and not `a.py::test_bc`."""
     return any(
-        node.startswith(each) and (each[-1] == "/" or "[" in each or node[len(each) :][:1] in ("", ":", "["))
-        for each in exhaustive()
+        node.startswith(entry) and (entry[-1] == "/" or "[" in entry or node[len(entry) :][:1] in ("", ":", "["))
+        for entry in exhaustive()
     )
 
 
@@ -73,7 +73,7 @@ def _is_wanted(config: pytest.Config, item: pytest.Item) -> bool:
 def _places() -> dict[str, int]:
     """Number the test files, those of the exhaustive tier first: each part gets as many of them."""
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
-    dear = {file for file in files if any(each.startswith(file) or file.startswith(each) for each in exhaustive())}
+    dear = {file for file in files if any(entry.startswith(file) or file.startswith(entry) for entry in exhaustive())}
     return {file: place for place, file in enumerate(sorted(files, key=lambda file: (file not in dear, file)))}
 
 

@@ -187,7 +187,7 @@ class _Walk:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return combine(self.of(left), _OPERATORS[type(op)], self.of(right))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-                return self._call(name, [self.of(each) for each in args])
+                return self._call(name, [self.of(argument) for argument in args])
         raise Unworkable("Only + - * / // % ** ( ), functions like round(x, 2), units and dates are known.")
 
     @staticmethod

@@ -245,7 +245,7 @@ class Writer:
             self._waiting.append(part)
         else:
             self._settle(part, None)
-        self._is_enough = sum(each.stands or not each.is_settled for each in self.slots.parts) >= MAX_SENTENCES
+        self._is_enough = sum(entry.stands or not entry.is_settled for entry in self.slots.parts) >= MAX_SENTENCES
         return (*self._checking(), *self._all_shown())
 
     def _is_passed_over(self, statement: CitedStatement) -> bool:
@@ -274,7 +274,7 @@ class Writer:
         waiting = list(self._waiting)
         self._ask()
         for slot in self.slots.slots[self._begins_at :]:
-            sources = [part.numbers for part in slot.parts if any(part is each for each in waiting)]
+            sources = [part.numbers for part in slot.parts if any(part is entry for entry in waiting)]
             if sources and not slot.is_told:
                 numbers = dict.fromkeys(number for some in sources for number in some)
                 yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
@@ -309,7 +309,7 @@ class Writer:
 
     def _open(self, number: int, part: Part) -> OpenSentence:
         known = self.run.numbered
-        evidence = {each: _evidence(known[each]) for each in part.numbers if each in known}
+        evidence = {entry: _evidence(known[entry]) for entry in part.numbers if entry in known}
         return OpenSentence(number, part.statement.text, part.before, evidence)
 
     def _settle(self, part: Part, is_said: bool | None) -> None:

@@ -79,7 +79,7 @@ def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
     A model's row reads "City: Rome; Limit: 160".
     """
     (_name, first), *others = _written_cells(sentence)
-    rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
+    rows = [_written_cells(item.text) for item in split(text) if item.kind == "row"] if others else []
     return [row for row in rows if first in (value for _column, value in row)]
 
 
@@ -113,7 +113,7 @@ def check_cited(
         for number in dict.fromkeys((*numbers, *ranked[:OTHERS]))
     }
     own = [found[number] for number in numbers]
-    if any(each.verdict in SAID for each in own):
+    if any(item.verdict in SAID for item in own):
         return numbers, min(own, key=_order)
     if len(numbers) > 1:  # a sentence may combine several pieces
         together = Evidence("\n\n".join(evidence[number].text for number in numbers))

@@ -75,7 +75,7 @@ class Citations:
             tuple(self.spans),
             tuple(self.queries),
             tuple(self.pages.values()),
-            tuple(cited_verified(*each) for each in self.verified.items()),
+            tuple(cited_verified(*item) for item in self.verified.items()),
             disagreements=self.disagreements,
         )
 
@@ -86,7 +86,7 @@ class Citations:
             knowledge_references=list(self.passages),
             query_references=list(self.results),
             web_references=pages,
-            verified_references=[verified_reference(*each) for each in self.verified.items()],
+            verified_references=[verified_reference(*item) for item in self.verified.items()],
             done=done,
         )
 

@@ -46,7 +46,7 @@ class Clause:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        return [each for each in quantities(self.text) if not each.is_soft]
+        return [quantity for quantity in quantities(self.text) if not quantity.is_soft]
 
     @cached_property
     def classes(self) -> set[str]:

@@ -70,11 +70,11 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
             there = disagreeing_span(said, _under(cited), passage.text, _under(passage), today=today)
             if there is None:
                 continue
-            number = next((each.number for each in spans if each.chunk_id == passage.chunk_id), 0)
+            number = next((item.number for item in spans if item.chunk_id == passage.chunk_id), 0)
             if not number:
-                taken = [each.number for each in spans]
-                taken += [each.number for each in answer.queries] + [each.number for each in answer.pages]
-                taken += [each.number for each in answer.verified]
+                taken = [item.number for item in spans]
+                taken += [query.number for query in answer.queries] + [page.number for page in answer.pages]
+                taken += [item.number for item in answer.verified]
                 number = 1 + max(taken)
                 spans.append(cited_span(number, passage, score, start=there[0], end=there[1]))
             if (number, span.number) not in pairs:
@@ -123,8 +123,8 @@ def differ(one: Fact, other: Fact) -> bool:
     if one.days or other.days:
         return len(one.days) == len(other.days) and one.days != other.days
     amounts, others = one.own.quantities, other.own.quantities
-    are_alike = [each.dimension for each in amounts] == [each.dimension for each in others]
-    return are_alike and not all(each.agrees(fact) for each, fact in zip(amounts, others, strict=True))
+    are_alike = [amount.dimension for amount in amounts] == [item.dimension for item in others]
+    return are_alike and not all(item.agrees(fact) for item, fact in zip(amounts, others, strict=True))
 
 
 @lru_cache(maxsize=256)

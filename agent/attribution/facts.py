@@ -54,11 +54,11 @@ def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool
     """Return whether the statement contains each clause, with no limiting condition dropped."""
     also = normalised(also)
     used = [
-        next((each for each in statement.clauses if _says(each, clause, statement, also)), None) for clause in claimed
+        next((item for item in statement.clauses if _says(item, clause, statement, also)), None) for clause in claimed
     ]
     whole = " ".join(clause.text for clause in claimed)
     limits = "restrict" in classes(normalised(statement.text)) and "restrict" not in classes(whole)
-    return all(used) and not limits and all(each.share_in(whole) >= WHOLE for each in used if each)
+    return all(used) and not limits and all(item.share_in(whole) >= WHOLE for item in used if item)
 
 
 def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
@@ -89,14 +89,14 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
     "" where it does not.
     """
     places = ((statement.clauses[0].text, each) for statement in evidence for each in statement.clauses)
-    for subject, each in places if len(clause.words) > 1 else ():
-        share = clause.share_in(each.text)
-        if share < NEAR and not (share and clause.share_in(f"{subject} {each.text}") == 1):
+    for subject, item in places if len(clause.words) > 1 else ():
+        share = clause.share_in(item.text)
+        if share < NEAR and not (share and clause.share_in(f"{subject} {item.text}") == 1):
             continue
-        if clause.is_negative is not each.is_negative:
-            if clause.share_in(each.text) == 1 and each.share_in(clause.text) >= NEAR:
+        if clause.is_negative is not item.is_negative:
+            if clause.share_in(item.text) == 1 and item.share_in(clause.text) >= NEAR:
                 return "the opposite"
-        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], each.quantities, said):
+        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], item.quantities, said):
             return "number"
     return ""
 
@@ -104,7 +104,7 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
 def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
     """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
-        len(_alike(there, amount)) == 1 and not any(amount.agrees(each) for each in said) and not is_made(amount, said)
+        len(_alike(there, amount)) == 1 and not any(amount.agrees(item) for item in said) and not is_made(amount, said)
     )
 
 
@@ -112,11 +112,11 @@ def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity
     """Return whether the sentence's numbers can be calculated from the text's; a match is never accidental."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
-    for each in whole.quantities:
-        same = [fact for fact in said if each.agrees(fact)]
-        if not same and not is_made(each, said, is_half=is_half):
+    for quantity in whole.quantities:
+        same = [fact for fact in said if quantity.agrees(fact)]
+        if not same and not is_made(quantity, said, is_half=is_half):
             return False
-        fresh.append(not same or (each.dimension != "" and all(fact.number != each.number for fact in same)))
+        fresh.append(not same or (quantity.dimension != "" and all(fact.number != quantity.number for fact in same)))
     return any(fresh) and (_is_translated(whole.text, text) or whole.share_in(normalised(text)) >= LIKE)
 
 
@@ -125,8 +125,8 @@ def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = Fals
 
     Or half of one where the sentence says half.
     """
-    alike = [each.value for each in _alike(said, claimed)]
-    shares = [each.value / 100 for each in said if each.dimension == "percent"] + [Decimal("0.5")] * is_half
+    alike = [item.value for item in _alike(said, claimed)]
+    shares = [item.value / 100 for item in said if item.dimension == "percent"] + [Decimal("0.5")] * is_half
     results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
     results |= {value * share for value in alike for share in shares}
     return claimed.dimension != "" and any(value and claimed.fits(value) for value in results)
@@ -158,19 +158,19 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     two languages, both must share another amount.
     """
     own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
-    left = [each for each in there if not any(said.agrees(each) for said in own)]
-    made = [each for place, each in enumerate(there) if not any(each.agrees(other) for other in there[:place])]
+    left = [item for item in there if not any(said.agrees(item) for said in own)]
+    made = [item for place, item in enumerate(there) if not any(item.agrees(other) for other in there[:place])]
     other = [
-        each
-        for each in own
-        if _alike(left, each) and not any(each.agrees(fact) for fact in (*there, *known)) and not _is_sum(each, made)
+        item
+        for item in own
+        if _alike(left, item) and not any(item.agrees(fact) for fact in (*there, *known)) and not _is_sum(item, made)
     ]
     if _is_translated(sentence, quote):
         return bool(other) and len(left) < len(there)
     whole, said = Clause(normalised(sentence)), Clause(normalised(quote))
     binds = (whole.classes | said.classes) & BINDS
     return (
-        any(len(_alike(own, each)) == len(_alike(there, each)) == 1 for each in other)
+        any(len(_alike(own, item)) == len(_alike(there, item)) == 1 for item in other)
         and _is_near(whole, said)
         and not binds
     )
@@ -182,11 +182,11 @@ def _amounts(text: str, today: date) -> list[Quantity]:
 
 
 def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
-    return [each for each in amounts if each.dimension == amount.dimension]
+    return [item for item in amounts if item.dimension == amount.dimension]
 
 
 def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
-    values = [each.value for each in _alike(said, amount)[:MAX_ADDED]]
+    values = [item.value for item in _alike(said, amount)[:MAX_ADDED]]
     sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
     return is_made(amount, said) or any(map(amount.fits, sums))
 
@@ -204,7 +204,7 @@ def _has_other_day(sentence: str, quote: str, evidence: str, today: date) -> boo
 
 
 def days_in(text: str, today: date) -> Iterator[Span]:
-    return (each.span for each in mark_times(normalised(text), today, None)[1])
+    return (moment.span for moment in mark_times(normalised(text), today, None)[1])
 
 
 def _overlap(one: Span, other: Span) -> bool:
@@ -233,8 +233,8 @@ def _is_opposite(sentence: str, quote: str) -> bool:
 def _is_generalised(sentence: str, quote: str) -> bool:
     """Return whether the sentence says “all” or “only” where the quotation does not."""
     text = normalised(_COUNTED.sub(" ", sentence))
-    for each in reversed(quantities(text)):  # “only nine” says nothing of others
-        text = f"{_JUST.sub(' ', text[: each.start])}{text[each.start :]}"
+    for quantity in reversed(quantities(text)):  # “only nine” says nothing of others
+        text = f"{_JUST.sub(' ', text[: quantity.start])}{text[quantity.start :]}"
     own, there = Clause(text), Clause(normalised(quote))
     return bool({"all", "only"} & (own.classes - there.classes)) and (
         _is_translated(sentence, quote) or own.share_in(there.text) >= WHOLE

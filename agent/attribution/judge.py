@@ -65,7 +65,7 @@ async def judged(
     A sentence is omitted where it was not judged, or where its quotation is made up or contradicts it. system: the
     prompt. today: the reference date for relative times. also: calculations of the run. Raises ModelError.
     """
-    asked = {each.number: each for each in sentences}
+    asked = {item.number: item for item in sentences}
     content = "\n".join([*_shown(sentences), "", f"The question was: {escaped(question)}"])
     messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
     async for line in _lines(model, messages):
@@ -80,11 +80,11 @@ async def judged(
 
 def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
     evidence = {number: each for sentence in sentences for number, each in sentence.evidence.items()}
-    shown = [block("evidence", number, bounded(each.says, PASSAGE_CHARACTERS)) for number, each in evidence.items()]
-    for each in sentences:
-        cited = ",".join(map(str, each.evidence))
-        before = f"<before>{escaped(each.before)}</before>\n" if each.before else ""
-        shown.append(f'<sentence number="{each.number}" evidence="{cited}">\n{before}{escaped(each.text)}\n</sentence>')
+    shown = [block("evidence", number, bounded(item.says, PASSAGE_CHARACTERS)) for number, item in evidence.items()]
+    for item in sentences:
+        cited = ",".join(map(str, item.evidence))
+        before = f"<before>{escaped(item.before)}</before>\n" if item.before else ""
+        shown.append(f'<sentence number="{item.number}" evidence="{cited}">\n{before}{escaped(item.text)}\n</sentence>')
     return shown
 
 
@@ -107,7 +107,7 @@ async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> Asy
 def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, also: str) -> bool:
     """Return whether the quotation is in the sentence's own evidence and does not contradict the sentence."""
     quote = html.unescape(said).strip().strip("\"“”「」'")
-    text = "\n".join(each.says for each in sentence.evidence.values())
+    text = "\n".join(item.says for item in sentence.evidence.values())
     return stands_quoted(quote, text) and not quoted_conflict(
         sentence.text, quote, text, question=question, today=today, also=also
     )

@@ -134,7 +134,7 @@ class Slots:
 
     def _in_turn(self, data: Mapping[str, Any]) -> Iterator[Event]:
         while self.next < len(self.slots) and (kept := self.slots[self.next].kept) is not None:
-            slot, is_first = self.slots[self.next], not any(each.kept for each in self.slots[: self.next])
+            slot, is_first = self.slots[self.next], not any(item.kept for item in self.slots[: self.next])
             for sentence in kept:
                 gap = sentence.gap.lstrip("\n") if is_first else sentence.gap or " "
                 is_first = False
@@ -145,9 +145,9 @@ class Slots:
 
     def _facts(self, slot: WrittenSlot, sentences: list[CitedSentence]) -> dict[str, Any]:
         facts: dict[str, Any] = {"slot": slot.number}
-        if not all(each.is_checked for each in sentences):
+        if not all(item.is_checked for item in sentences):
             facts["is_checked"] = False
-        if any(number in self.outside for each in sentences for number in each.citations):
+        if any(number in self.outside for item in sentences for number in item.citations):
             facts["is_outside"] = True
         return facts
 

@@ -27,7 +27,7 @@ def with_approved(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
             instead.setdefault(one, other)
     if not instead:
         return answer
-    return replace(answer, sentences=tuple(_instead(each, instead, spans, passages) for each in answer.sentences))
+    return replace(answer, sentences=tuple(_instead(item, instead, spans, passages) for item in answer.sentences))
 
 
 def _instead(

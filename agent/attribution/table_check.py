@@ -54,7 +54,7 @@ class _Check:
         spans = [moment.span for moment in moments]
         found = [*map(self._time, spans), *self._clauses(plain)]
         for verdict in (Verdict.CONTRADICTED, Verdict.UNSETTLED):
-            if hit := next((each for each in found if each.verdict is verdict), None):
+            if hit := next((item for item in found if item.verdict is verdict), None):
                 return hit
         if not self.facts:
             return unsettled("no fact of the table")
@@ -63,15 +63,15 @@ class _Check:
     @property
     def _given(self) -> str:
         """Return the text that may be repeated although no row says it."""
-        said = [each.text for each in self.table.conditions if each.span is None]
+        said = [condition.text for condition in self.table.conditions if condition.span is None]
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
     def _time(self, span: Span) -> SentenceCheck:
         """Support a time of the query or a given year; contradict a time that begins outside the query's."""
         asked = self.table.spans
-        if any(_same(span, each, self.today) for each in asked) or self._is_given_year(span):
+        if any(_same(span, item, self.today) for item in asked) or self._is_given_year(span):
             return SUPPORTED
-        is_inside = any((each[0] or date.min) <= (span[0] or date.min) < (each[1] or date.max) for each in asked)
+        is_inside = any((item[0] or date.min) <= (span[0] or date.min) < (item[1] or date.max) for item in asked)
         return unsettled("time") if is_inside or not asked else contradicted("time")
 
     def _is_given_year(self, span: Span) -> bool:
@@ -109,7 +109,7 @@ class _Check:
             yield self._clause(clause, rows, is_named=is_named or len(self.table.rows) == 1)
 
     def _is_said_of_all(self, clause: Clause) -> bool:
-        return "all" in clause.classes and all(each.value == len(self.table.rows) for each in clause.quantities)
+        return "all" in clause.classes and all(quantity.value == len(self.table.rows) for quantity in clause.quantities)
 
     def _named(self, text: str) -> list[tuple[int, str]]:
         """Return the cells that a text names, as column and value; a value within a longer named one is skipped."""
@@ -145,10 +145,10 @@ class _Check:
         return self._numbers(clause, rows, columns, is_named=is_named) or SUPPORTED
 
     def _nothing(self, clause: Clause) -> SentenceCheck:
-        given = {each.value for each in quantities(self._given)}
-        if any(each.value and each.value not in given for each in clause.quantities):
+        given = {quantity.value for quantity in quantities(self._given)}
+        if any(quantity.value and quantity.value not in given for quantity in clause.quantities):
             return contradicted("there is none")
-        if "none" in clause.classes or any(each.value == 0 for each in clause.quantities):
+        if "none" in clause.classes or any(quantity.value == 0 for quantity in clause.quantities):
             self.facts, self.is_counted = self.facts + 1, True
         elif "not" in clause.classes:
             return unsettled("negation")
@@ -189,7 +189,7 @@ class _Check:
         self, clause: Clause, rows: Sequence[int], columns: Sequence[int], *, is_named: bool
     ) -> SentenceCheck | None:
         known = list(self._amounts(rows, columns, is_named=is_named))
-        given = [(each.dimension, each.value) for each in quantities(self._given)]
+        given = [(quantity.dimension, quantity.value) for quantity in quantities(self._given)]
         counts = {len(rows)} if is_named else {self.table.total or len(self.table.rows)}
         for said in clause.quantities:
             if any(_is(said, amount) for amount in known):
@@ -278,11 +278,11 @@ class _Check:
     def _conditions(self, said: str, spans: Sequence[Span]) -> SentenceCheck | None:
         """Return the first required condition that the sentence does not state; for named rows the time may be omitted."""
         is_counted = self.table.is_single or self.is_counted
-        for each in self.table.conditions:
-            if each.span is not None:
-                if is_counted and not any(span[0] == each.span[0] for span in spans):
+        for condition in self.table.conditions:
+            if condition.span is not None:
+                if is_counted and not any(span[0] == condition.span[0] for span in spans):
                     return unsettled("its time is not said")
-            elif not self._is_said(each, said, strictly=is_counted):
+            elif not self._is_said(condition, said, strictly=is_counted):
                 return unsettled("a condition is not said")
         scope = [part for part in re.split(r"[、,，\s&]+", self.table.scope) if part]
         is_scoped = any(not unsaid(words_of(normalised(part)), said) for part in scope)

@@ -61,7 +61,7 @@ class EvidenceTable:
 
     @property
     def spans(self) -> list[Span]:
-        return [each.span for each in self.conditions if each.span]
+        return [condition.span for condition in self.conditions if condition.span]
 
 
 def number_of(cell: str) -> Decimal | None:

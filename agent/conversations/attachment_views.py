@@ -50,7 +50,7 @@ def _chips(
 ) -> JsonResponse:
     found = unsent_attachments(principal, session, also=also)
     html = render_to_string("agent/_attachments.html", {"attachments": found, "session_id": session.pk}, request)
-    is_reading = any(each.reading is ReadingProgress.GOES_ON for each in found)
+    is_reading = any(item.reading is ReadingProgress.GOES_ON for item in found)
     return JsonResponse({"html": html, "is_reading": is_reading, **made}, status=201 if made else 200)
 
 

@@ -37,7 +37,7 @@ def unsent_attachments(principal: Principal, session: Session, *, also: Collecti
     """Return the files not yet used in a question, and those with these ids, which may be attached again."""
     found = attachments_of(principal, session)
     sent = _sent(session).difference(also) if found else set()
-    return [each for each in found if str(each.id) not in sent]
+    return [item for item in found if str(item.id) not in sent]
 
 
 def _sent(session: Session) -> set[str]:
@@ -86,7 +86,7 @@ def for_question(principal: Principal, session: Session, ids: Collection[UUID]) 
     """
     if not ids:
         return []
-    known = {each.id: each for each in attachments_of(principal, session)}
+    known = {attachment.id: attachment for attachment in attachments_of(principal, session)}
     for pk in ids:
         if pk not in known:
             raise InvalidInput(_("A file of the question is no longer in this conversation. Attach it again."))

@@ -108,7 +108,7 @@ def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
 
 def _suggestions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:
     code = "zh" if language.startswith("zh") else "en"
-    known = [*suggested, *(each for each in verified_questions(principal) if language_of(each) == code)]
+    known = [*suggested, *(item for item in verified_questions(principal) if language_of(item) == code)]
     made = _of_headings(principal, code) if len(known) < MAX_SUGGESTIONS else ()
     return tuple(dict.fromkeys([*known, *made]))[:MAX_SUGGESTIONS]
 

@@ -40,7 +40,7 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
         stands_on = [citation.passage.chunk_id for citation in message.citations]
         numbers = {query.number for query in message.queries}
         queried = [queried_by(query) for query in row.queries.all() if query.number in numbers]
-        queried += [standing_on(each.answer_id) for each in message.verified]
+        queried += [standing_on(item.answer_id) for item in message.verified]
         turns.append(Turn(role=role, content=text, stands_on=stands_on, queried=queried))
     return turns[::-1]
 

@@ -28,7 +28,7 @@ def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried
         and PurePosixPath(name).suffix.lower() in SUFFIXES
         and 0 < len(content) <= MAX_BYTES
     ][:MAX]
-    keys = [each.key for each in grounds]
+    keys = [ground.key for ground in grounds]
     rows = [
         MadeFile(message_id=message_id, name=name, size_bytes=len(content), content=content, grounds=keys)
         for name, content in fit
@@ -52,5 +52,5 @@ def made_files(principal: Principal, message_ids: Collection[UUID]) -> list[Made
         return []
     rows = list(kept_files().filter(message__in=message_ids))
     grounds = {row.pk: {Queried.model_validate_json(key) for key in row.grounds} for row in rows}
-    visible = visible_queries(principal, {one for each in grounds.values() for one in each})
+    visible = visible_queries(principal, {one for ground in grounds.values() for one in ground})
     return [row for row in rows if grounds[row.pk] <= visible]

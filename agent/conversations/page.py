@@ -31,4 +31,4 @@ def _prepared(principal: Principal, session: Session, tree: Tree, ids: Sequence[
     rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(principal, session, rows)
     beside = around(principal, shown, rows)
-    return [replace(each, around=beside.get(each.id), branches=tree.branches(each.id)) for each in shown]
+    return [replace(item, around=beside.get(item.id), branches=tree.branches(item.id)) for item in shown]

@@ -69,7 +69,7 @@ def fitting(run: Run) -> dict[int, Finding]:
     left = int(run.model.context_tokens * EVIDENCE_SHARE)
     chosen: dict[int, Finding] = {}
     for number, finding in sorted(
-        run.numbered.items(), key=lambda each: (not each[1].verified, is_unapproved(each[1]))
+        run.numbered.items(), key=lambda item: (not item[1].verified, is_unapproved(item[1]))
     ):
         left -= count_tokens(finding.item.text) + FENCE_TOKENS
         if left < 0:

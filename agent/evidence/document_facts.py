@@ -54,9 +54,9 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
     Its text is bilingual, to support answers in both languages.
     """
     shown = "zh" if language.startswith("zh") else "en"
-    reach = _reach(each.document for each in facts)
-    names = sorted({name for each in facts for name in each.document.metadata})
-    rows = tuple(_row(each, shown, names) for each in facts)
+    reach = _reach(fact.document for fact in facts)
+    names = sorted({name for fact in facts for name in fact.document.metadata})
+    rows = tuple(_row(fact, shown, names) for fact in facts)
     query = QueryShown(
         query_id="documents",
         question="",
@@ -94,7 +94,7 @@ def found_rows(
             total=len(rows) if len(rows) > MAX_ROWS else None,
         ),
     )
-    return Finding(_evidence(query, text, title=" + ".join(each.title for each in documents)[:TITLE]), query=query)
+    return Finding(_evidence(query, text, title=" + ".join(item.title for item in documents)[:TITLE]), query=query)
 
 
 def queried_documents(ids: Iterable[UUID]) -> Queried:
@@ -141,8 +141,8 @@ def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int 
 
 def _counted(facts: Sequence[Facts], language: str) -> str:
     """Return the number of documents, and the number per status, to answer questions about all of them."""
-    counts = Counter(ParseStatus(each.newest.parse_status) for each in facts)
-    passages = sum(each.chunks for each in facts)
+    counts = Counter(ParseStatus(fact.newest.parse_status) for fact in facts)
+    passages = sum(fact.chunks for fact in facts)
     names = STATUSES[language]
     if language == "zh":
         parts = ",".join(f"{count} 篇{names[status]}" for status, count in sorted(counts.items()))

@@ -86,7 +86,7 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
         return {}
     try:
         listed = json.loads(Path(settings.MCP_COMMANDS).read_text(encoding="utf-8"))["mcpServers"]
-        return {name: each for name, each in listed.items() if isinstance(each["command"], str)}
+        return {name: item for name, item in listed.items() if isinstance(item["command"], str)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ServiceUnusable(
             _("The file %(path)s with commands cannot be read: %(why)s")

@@ -66,7 +66,7 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
         metadata=await sync_to_async(conditions)(principal, args.metadata, args.knowledge_base_ids),
     )
     session = await sync_to_async(_conversation)(principal, args.conversation_id)
-    options = Options(disable_title=True, tables=tuple(each.named for each in args.tables), channel="mcp")
+    options = Options(disable_title=True, tables=tuple(table.named for table in args.tables), channel="mcp")
     try:
         run = await start(principal, session.pk, args.question, scope=scope, language=caller.language, options=options)
     except CopilotError:

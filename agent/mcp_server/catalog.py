@@ -70,9 +70,9 @@ SHARED: Final[Mapping[str, TokenScope]] = {
 def offered(principal: Principal) -> list[Offer]:
     """Return the tools that this person can use now with this token, in order; unconfigured tools are omitted."""
     own = [
-        Offer(name, each.title, getdoc(each.run) or "", _schema(each.args))
-        for name, each in OWN.items()
-        if principal.may_use(each.scope)
+        Offer(name, item.title, getdoc(item.run) or "", _schema(item.args))
+        for name, item in OWN.items()
+        if principal.may_use(item.scope)
     ]
     shared = []
     for name in _allowed(principal):

@@ -52,8 +52,8 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
         total = found.count()
         chosen = found.order_by("filename", "id").select_related("folder")[args.offset : args.offset + args.limit]
         rows = [
-            {"knowledge_id": str(each.pk), "title": each.title, "file_name": each.filename, "language": each.language}
-            for each in chosen
+            {"knowledge_id": str(item.pk), "title": item.title, "file_name": item.filename, "language": item.language}
+            for item in chosen
         ]
     record(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
     lines = (one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows)

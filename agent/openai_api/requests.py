@@ -113,12 +113,12 @@ def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
 
     Other content of earlier messages is ignored: a conversation can continue after a picture.
     """
-    asked = [each["content"] for each in messages if each["role"] == "user"]
+    asked = [message["content"] for message in messages if message["role"] == "user"]
     if messages[-1]["role"] == "user" and asked[-1].has_more:
         raise serializers.ValidationError({field: _text_alone().detail})
     if messages[-1]["role"] != "user" or not asked[-1].text.strip():
         raise serializers.ValidationError({field: _("The last message must be a question of the role “user”.")})
-    return [each.text for each in asked]
+    return [item.text for item in asked]
 
 
 class ChatCompletionRequest(QuestionRequest):
@@ -155,7 +155,7 @@ class Input(serializers.Field[list[dict[str, Any]], Any, list[dict[str, Any]], A
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         given = [{"role": "user", "content": data}] if isinstance(data, str) else data
         if isinstance(given, list):
-            given = [each for each in given if not (isinstance(each, Mapping) and each.get("type") == "reasoning")]
+            given = [item for item in given if not (isinstance(item, Mapping) and item.get("type") == "reasoning")]
         return list(self.items.run_validation(given))
 
     def to_representation(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:

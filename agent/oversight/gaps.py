@@ -161,7 +161,7 @@ def _rephrased(first: date) -> set[UUID]:
 
 
 def _is_rephrased(message: Message, then: Message) -> bool:
-    before, after = (question_of(each).strip() for each in (message, then))
+    before, after = (question_of(item).strip() for item in (message, then))
     is_answered = then.stop_reason == StopReason.OK and not (then.state.get("output") or {}).get("is_declined")
     return (
         is_answered and before.casefold() != after.casefold() and _likeness(_terms(before), _terms(after)) >= REPHRASED
@@ -186,7 +186,7 @@ def _grouped(rows: QuerySet[Message], signals: Callable[[Message], Iterable[Sign
         if not question:
             continue
         terms = _terms(question)
-        gap = next((each for each in found if _likeness(each.terms, terms) >= ALIKE), None)
+        gap = next((item for item in found if _likeness(item.terms, terms) >= ALIKE), None)
         if gap is None:
             gap = Gap(question, terms, message.created_at)
             found.append(gap)

@@ -146,7 +146,7 @@ def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in versions.items():
         label = str(MADE_WITH.get(name, name))
         if isinstance(value, Mapping):
-            yield from ((f"{label} {inner}", str(each)) for inner, each in value.items())
+            yield from ((f"{label} {inner}", str(entry)) for inner, entry in value.items())
         elif value:
             yield label, str(NAMES.get(value, value))
 
@@ -170,13 +170,13 @@ def _now(asker: Principal, question: str, message: Message, language: str, withh
 
 def _used(state: Mapping[str, Any], now: Now) -> list[Used]:
     items = state.get("evidence_items", ())
-    cited = {each["evidence_id"] for each in (state.get("output") or {}).get("final_citations", ())}
+    cited = {entry["evidence_id"] for entry in (state.get("output") or {}).get("final_citations", ())}
     found = now.trial.evidence if now.trial else ()
     passages = {
-        UUID(each["source"]["chunk_id"]): each["hash"] for each in items if (each.get("source") or {}).get("chunk_id")
+        UUID(entry["source"]["chunk_id"]): entry["hash"] for entry in items if (entry.get("source") or {}).get("chunk_id")
     }
     today = texts_today(passages)
-    return [_piece(each, each["evidence_id"] in cited, _today(each, today, found), found) for each in items]
+    return [_piece(entry, entry["evidence_id"] in cited, _today(entry, today, found), found) for entry in items]
 
 
 def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Sequence[EvidenceItem]) -> Today | None:
@@ -189,7 +189,7 @@ def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Seque
         return passages[UUID(source["chunk_id"])]
     if item["type"] == "web_page":
         return None  # a review sends nothing outside
-    results = [each.hash for each in found if each.type == "sql_result" and each.source.db == source.get("db")]
+    results = [entry.hash for entry in found if entry.type == "sql_result" and entry.source.db == source.get("db")]
     if not results:
         return None
     return Today.SAME if item["hash"] in results else Today.CHANGED
@@ -208,5 +208,5 @@ def _piece(item: Mapping[str, Any], is_cited: bool, today: Today | None, found: 
         perm_snapshot_id=(item.get("authz") or {}).get("perm_snapshot_id", ""),
         is_cited=is_cited,
         today=today,
-        is_found_now=(today is Today.SAME) if is_query else item["evidence_id"] in {each.evidence_id for each in found},
+        is_found_now=(today is Today.SAME) if is_query else item["evidence_id"] in {entry.evidence_id for entry in found},
     )

@@ -107,7 +107,7 @@ def find_subjects(principal: Principal, words: str) -> list[Subject]:
     ):
         found += [Subject(kind, str(row.pk), str(row)) for row in rows[:MAX]]
     found += _removed(words)
-    exact = [each for each in found if each.name.casefold() == words.strip().casefold()]
+    exact = [item for item in found if item.name.casefold() == words.strip().casefold()]
     return exact if len(exact) == 1 else found
 
 
@@ -136,9 +136,9 @@ def _documents(principal: Principal, subject: Subject) -> Sequence[Any]:
     links = FolderLink.objects.filter(ancestor_id=pk)
     if subject.kind == "base":
         links = FolderLink.objects.filter(descendant__knowledge_base_id=pk, depth=0)
-    folders = [str(each) for each in links.values_list("descendant_id", flat=True)]
+    folders = [str(link) for link in links.values_list("descendant_id", flat=True)]
     removed = Entry.objects.filter(action=Action.DOCUMENT_DELETED, detail__folder__in=folders)
-    gone = [UUID(each) for each in removed.values_list("target_id", flat=True)]
+    gone = [UUID(item) for item in removed.values_list("target_id", flat=True)]
     return [reviewed(Document, principal).filter(folder_id__in=links.values("descendant_id")).values("pk"), gone]
 
 

@@ -123,7 +123,7 @@ def days_of_questions(days: int = DAYS) -> list[Day]:
     found = answered_since(first).order_by().annotate(day=TruncDate("created_at")).values("day")
     by_day = {row["day"]: row for row in found.annotate(**counted, slow=slow)}
     every = [first + timedelta(days=past) for past in range(days)]
-    return [_day(each, by_day.get(each, {})) for each in every]
+    return [_day(item, by_day.get(item, {})) for item in every]
 
 
 def _day(day: date, row: Mapping[str, Any]) -> Day:

@@ -162,7 +162,7 @@ def _of_menu(principal: Principal, session: Session | None, shown: Sequence[Show
     """Return the context of a conversation's menu; its last answer is the one shared and exported."""
     return {
         "session": session,
-        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
+        "last": next((item for item in reversed(shown) if item.role == Role.ASSISTANT and item.is_complete), None),
         "labels": labels_of(principal) if session else (),
         "shares": session.shares.order_by("-created_at") if session else (),
     }

@@ -189,7 +189,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 instead_of=asked.instead_of,
                 is_wide=asked.is_wide,
                 attachments=tuple(asked.attachment_ids),
-                tables=tuple(each.named for each in asked.tables),
+                tables=tuple(table.named for table in asked.tables),
             ),
         )
         return launch(run)

@@ -98,7 +98,7 @@ class AnswerForm(WordingsForm):
             said["expires_on"],
             said["documents"],
             said["data_sources"].split(),
-            tuple(each for each in passages if each.document_id in named),
+            tuple(passage for passage in passages if passage.document_id in named),
         )
 
 
@@ -257,7 +257,7 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
 
 def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
     """Return the initial values of the form. Raises InvalidInput for an answer that cannot be saved as a text."""
-    documents = dict.fromkeys(str(each.passage.document_id) for each in shown.citations)
+    documents = dict.fromkeys(str(citation.passage.document_id) for citation in shown.citations)
     return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
 
 
@@ -269,12 +269,12 @@ def _text_of(message: ShownMessage) -> str:
         )
     if message.masked_count or not message.citations or message.pages:
         raise InvalidInput(_("You can only save an answer from documents, and only if you can open all of them."))
-    return laid_out((each.gap or " ", each.text) for each in message.sentences)
+    return laid_out((sentence.gap or " ", sentence.text) for sentence in message.sentences)
 
 
 def _passages(shown: ShownMessage) -> tuple[Passage, ...]:
     return tuple(
-        Passage(each.passage.document_id, each.passage.chunk_id, each.start, each.end) for each in shown.citations
+        Passage(citation.passage.document_id, citation.passage.chunk_id, citation.start, citation.end) for citation in shown.citations
     )
 
 

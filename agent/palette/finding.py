@@ -126,10 +126,10 @@ def find_passages(principal: Principal, words: str) -> list[FoundPassage]:
     hits = search_knowledge(principal, words, scope=Scope(), top_k=LOOKED_AT).hits
     named = set(_named(principal, words).values_list("pk", flat=True))
     holding = (hit.passage for hit in hits if hit.scores.lexical_rank is not None)
-    best = {each.document_id: each for each in reversed([*holding]) if each.document_id not in named}
+    best = {item.document_id: item for item in reversed([*holding]) if item.document_id not in named}
     return [
-        FoundPassage(each.document_id, each.chunk_id, each.title, marked(each.text, words))
-        for each in list(reversed(best.values()))[:MAX]
+        FoundPassage(item.document_id, item.chunk_id, item.title, marked(item.text, words))
+        for item in list(reversed(best.values()))[:MAX]
     ]
 
 

@@ -77,7 +77,7 @@ def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] 
     known = {place.id for place in seen}
     asked = ((kind, pk) for kind, field in FIELDS.items() for pk in getattr(scope, field))
     hidden = [Place(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
-    return [*seen, *hidden, *(_said(principal, each) for each in scope.metadata), *_named(principal, tables)]
+    return [*seen, *hidden, *(_said(principal, item) for item in scope.metadata), *_named(principal, tables)]
 
 
 def named_bases(principal: Principal, words: str) -> list[Place]:
@@ -112,9 +112,9 @@ def _documents(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place
 
 
 def _values(principal: Principal, words: str) -> Iterator[Place]:
-    for each in field_values(principal, words, most=MAX):
-        condition = Condition(each.field, equals=each.value)
-        yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=each.count)
+    for item in field_values(principal, words, most=MAX):
+        condition = Condition(item.field, equals=item.value)
+        yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=item.count)
 
 
 def _said(principal: Principal, condition: Condition) -> Place:

@@ -31,12 +31,12 @@ def passages_answer(best: Sequence[Best]) -> CitedAnswer:
     """Return the highlighted sentences of each passage as one paragraph, or one per line for items, rows or code."""
     sentences: list[CitedSentence] = []
     spans: list[CitedSpan] = []
-    for number, each in enumerate(best, 1):
-        for place, sentence in enumerate(each.sentences):
+    for number, item in enumerate(best, 1):
+        for place, sentence in enumerate(item.sentences):
             gap = "\n" if place == 0 or sentence.kind != "prose" else " "
             sentences.append(CitedSentence(sentence.text, (number,), gap=gap))
-        score = each.hit.scores.final
-        spans.append(cited_span(number, each.hit.passage, score, start=each.start, end=each.end))
+        score = item.hit.scores.final
+        spans.append(cited_span(number, item.hit.passage, score, start=item.start, end=item.end))
     return CitedAnswer(NAME, tuple(sentences), tuple(spans), kind=KIND if best else "")
 
 
@@ -65,7 +65,7 @@ def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, head
 def further(first: CitedAnswer, best: Sequence[Best]) -> CitedAnswer:
     """Append the passages that follow an answer's first one; one that it already cites as a contradiction is kept once."""
     shown = {span.chunk_id for span in first.citations}
-    rest = passages_answer([each for each in best if each.hit.passage.chunk_id not in shown])
+    rest = passages_answer([item for item in best if item.hit.passage.chunk_id not in shown])
     taken = max(span.number for span in first.citations)
     return replace(
         first,

@@ -110,14 +110,14 @@ def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedd
     """
     passage = hit.passage
     above = [part for part in (passage.title, *passage.heading_path) if part]
-    texts = ["\n".join([" > ".join([*above, under] if under else above), each.text]) for each, under in told]
+    texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in told]
     likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
     known = term_ids("\n".join(above))
     shares = {term: share for term, share in _matter(question, found).items() if term not in known}
     left = max(sum(shares.values()), MIN_LEFT)
-    said = [term_ids(f"{under}\n{each.text}") for each, under in told]
+    said = [term_ids(f"{under}\n{item.text}") for item, under in told]
     covered = [sum(share for term, share in shares.items() if term in one) / left for one in said]
-    begins = [begins_with_name(question, each) for each, _under in told]
+    begins = [begins_with_name(question, item) for item, _under in told]
     return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
 
 
@@ -128,9 +128,9 @@ def _told_sentences(hit: Hit) -> list[Told]:
     """
     told: list[Told] = []
     under = ""
-    for each in split(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
-        if each.kind == "heading":
-            under = "" if each.text in (hit.passage.title, *hit.passage.heading_path) else each.text
-        elif not injections_in(each.text):
-            told.append((each, under))
+    for item in split(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
+        if item.kind == "heading":
+            under = "" if item.text in (hit.passage.title, *hit.passage.heading_path) else item.text
+        elif not injections_in(item.text):
+            told.append((item, under))
     return told

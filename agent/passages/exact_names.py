@@ -37,7 +37,7 @@ def codes_first(question: str, hits: list[Hit]) -> list[Hit]:
 
 
 def _has_row_of(question: str, hit: Hit) -> bool:
-    return any(begins_with_name(question, each) for each in split(hit.passage.text, hit.passage.blocks))
+    return any(begins_with_name(question, item) for item in split(hit.passage.text, hit.passage.blocks))
 
 
 def begins_with_name(question: str, sentence: Sentence) -> bool:

@@ -38,10 +38,10 @@ def excerpt_of(
 ) -> tuple[Part, ...]:
     """Return a passage with the sentences of text[start:end] marked; limited to those that an answer said, if any."""
     sentences = split(text, blocks)
-    inside = [each for each in sentences if each.start < end and start < each.end and each.kind != "heading"]
-    marked = {each.start for each in inside if each.text in said} or {each.start for each in inside}
+    inside = [sentence for sentence in sentences if sentence.start < end and start < sentence.end and sentence.kind != "heading"]
+    marked = {entry.start for entry in inside if entry.text in said} or {entry.start for entry in inside}
     return tuple(
-        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda each: (each.part, each.kind))
+        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda sentence: (sentence.part, sentence.kind))
     )
 
 
@@ -61,14 +61,14 @@ def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
         case "row":
             return _table(sentences, marked)
         case "item":
-            items = [list(group) for _block, group in groupby(sentences, key=lambda each: each.block)]
+            items = [list(group) for _block, group in groupby(sentences, key=lambda sentence: sentence.block)]
             return Part("list", tuple(_piece(item, marked) for item in items))
         case kind:
-            return Part(kind, tuple(_piece([each], marked) for each in sentences))
+            return Part(kind, tuple(_piece([sentence], marked) for sentence in sentences))
 
 
 def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
-    return Piece(" ".join(each.text for each in sentences), any(each.start in marked for each in sentences))
+    return Piece(" ".join(sentence.text for sentence in sentences), any(sentence.start in marked for sentence in sentences))
 
 
 def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:

@@ -42,7 +42,7 @@ def respelt(question: str, passages: Iterable[str]) -> str:
         if word in _rates() or term_ids(word) <= said:
             return word
         near = _slips(word)
-        return max(near, key=lambda each: (_rates()[each], each)) if near and not _is_regional(word) else word
+        return max(near, key=lambda item: (_rates()[item], item)) if near and not _is_regional(word) else word
 
     mended_question = _WORD.sub(mended, question)
     return mended_question if mended_question != question else ""
@@ -65,7 +65,7 @@ def _slips(word: str) -> set[str]:
     near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
     near |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
     near |= {head + letter + tail for head, tail in cuts for letter in letters}
-    return {each for each in near if len(each) >= SHORTEST and each in _rates()}
+    return {item for item in near if len(item) >= SHORTEST and item in _rates()}
 
 
 def _rates() -> dict[str, float]:

@@ -52,7 +52,7 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
     if names and not principal.may_use(TokenScope.SQL):
         raise PermissionDenied(_("To ask tables, a token needs the scope “sql”."))
     found = tables_named(principal, names) if names else {}
-    missing = next((each for each in names if each not in found), None)
+    missing = next((name for name in names if name not in found), None)
     if missing is not None:
         raise NotFound(
             _("There is no table %(table)s in a data source %(source)s that you can ask.")
@@ -65,4 +65,4 @@ def conditions(principal: Principal, said: Iterable[FieldSays], base_ids: Sequen
 
     Raises InvalidInput for a field that this person does not see in these bases, and for a value that does not fit.
     """
-    return conditions_of(principal, (each.model_dump() for each in said), base_ids)
+    return conditions_of(principal, (item.model_dump() for item in said), base_ids)

@@ -15,9 +15,9 @@ _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
 def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
     """Return the scope as JSON: ids by kind, metadata conditions, and tables; empty for an unrestricted scope."""
     said: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
-    said["metadata"] = [kept_condition(each) for each in scope.metadata]
-    said["tables"] = [asdict(each) for each in tables]
-    return {name: each for name, each in said.items() if each}
+    said["metadata"] = [kept_condition(item) for item in scope.metadata]
+    said["tables"] = [asdict(table) for table in tables]
+    return {name: item for name, item in said.items() if item}
 
 
 def kept_condition(condition: Condition) -> dict[str, Any]:
@@ -28,10 +28,10 @@ def kept_condition(condition: Condition) -> dict[str, Any]:
 def scope_of(row: Mapping[str, Any]) -> Scope:
     """Return the document scope that `kept` was made from."""
     bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
-    metadata = tuple(Condition(**each) for each in row.get("metadata", ()))
+    metadata = tuple(Condition(**item) for item in row.get("metadata", ()))
     return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
 
 
 def tables_of(row: Mapping[str, Any]) -> tuple[TableName, ...]:
     """Return the tables that `kept` was made from."""
-    return tuple(TableName(**each) for each in row.get("tables", ()))
+    return tuple(TableName(**item) for item in row.get("tables", ()))

@@ -95,7 +95,7 @@ def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
 def _strict(schema: Any) -> Any:
     """Return the schema in OpenAI's strict form: every property required, no others allowed, no defaults."""
     if isinstance(schema, list):
-        return [_strict(each) for each in schema]
+        return [_strict(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "properties" not in schema:

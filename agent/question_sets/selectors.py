@@ -110,7 +110,7 @@ def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
             cases[row.case_id] = row.case
             found.setdefault(row.case_id, [None, None])[place] = row if row.done_at else None
     told = [Compared(cases[case_id], *rows) for case_id, rows in found.items()]
-    return sorted(told, key=lambda each: not each.is_changed)
+    return sorted(told, key=lambda item: not item.is_changed)
 
 
 def _outcome(row: CaseResult) -> tuple[str, str, int]:

@@ -71,9 +71,9 @@ def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
 
 def _texts(number: int, given: dict[str, Any], name: str) -> list[str]:
     texts = given.get(name) or []
-    if not isinstance(texts, list) or not all(isinstance(each, str) and "\x00" not in each for each in texts):
+    if not isinstance(texts, list) or not all(isinstance(item, str) and "\x00" not in item for item in texts):
         raise InvalidInput(_("Line %(n)s: “%(name)s” is a list of texts.") % {"n": number, "name": name})
-    return [each for each in texts[:MAX_WORDS] if each.strip()]
+    return [item for item in texts[:MAX_WORDS] if item.strip()]
 
 
 def _judged(text: str) -> dict[str, list[str]]:

@@ -40,14 +40,14 @@ class StreamedEventExtension(OpenApiSerializerExtension):
 def as_3_0(part: Any) -> Any:
     """Convert a JSON Schema 2020-12, as pydantic writes it, to OpenAPI 3.0."""
     if isinstance(part, list):
-        return [as_3_0(each) for each in part]
+        return [as_3_0(item) for item in part]
     if not isinstance(part, Mapping):
         return part
     given = dict(part)
     if "const" in given:
         given["enum"] = [given.pop("const")]
     if {"type": "null"} in given.get("anyOf", []):
-        left = [each for each in given.pop("anyOf") if each != {"type": "null"}]
+        left = [item for item in given.pop("anyOf") if item != {"type": "null"}]
         given |= {"nullable": True} | (left[0] if len(left) == 1 and "$ref" not in left[0] else {"anyOf": left})
     choices = given.pop("enum", None)
     plain = {name: as_3_0(value) for name, value in given.items()}

@@ -164,7 +164,7 @@ class AttachmentSerializer(serializers.Serializer[Attachment]):
     name = serializers.CharField()
     size_bytes = serializers.IntegerField()
     reading = serializers.ChoiceField(
-        choices=[each.value for each in ReadingProgress], help_text="A question takes files that are `ready`."
+        choices=[item.value for item in ReadingProgress], help_text="A question takes files that are `ready`."
     )
     said = serializers.CharField(help_text="How far the reading is, or why it failed.")
 

@@ -67,7 +67,7 @@ class Question(Within):
 
 def table_names(given: Mapping[str, Any]) -> tuple[TableName, ...]:
     """Return the tables that a `Question` names."""
-    return tuple(TableName(**each) for each in given["tables"])
+    return tuple(TableName(**item) for item in given["tables"])
 
 
 class GivenFeedback(Input):

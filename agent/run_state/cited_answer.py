@@ -110,10 +110,10 @@ class CitedAnswer:
     @property
     def evidence_ids(self) -> list[str]:
         """Return the evidence ids of its sources, by number."""
-        numbered = [(each.number, each.evidence_id) for each in self.citations]
-        numbered += [(each.number, each.evidence_id) for each in self.queries]
-        numbered += [(each.number, each.evidence_id) for each in self.pages]
-        numbered += [(each.number, each.evidence_id) for each in self.verified]
+        numbered = [(citation.number, citation.evidence_id) for citation in self.citations]
+        numbered += [(query.number, query.evidence_id) for query in self.queries]
+        numbered += [(item.number, item.evidence_id) for item in self.pages]
+        numbered += [(item.number, item.evidence_id) for item in self.verified]
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
@@ -121,22 +121,22 @@ class CitedAnswer:
 
         Keeps only results that are still cited.
         """
-        kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
-        cited = {number for each in kept for number in each.citations}
+        kept = tuple(sentence for sentence in self.sentences if not set(sentence.citations) & set(numbers))
+        cited = {number for item in kept for number in item.citations}
         return replace(
             self,
             sentences=kept,
-            citations=tuple(each for each in self.citations if each.number not in numbers),
-            queries=tuple(each for each in self.queries if each.number in cited),
-            pages=tuple(each for each in self.pages if each.number in cited),
-            verified=tuple(each for each in self.verified if each.number in cited),
+            citations=tuple(citation for citation in self.citations if citation.number not in numbers),
+            queries=tuple(query for query in self.queries if query.number in cited),
+            pages=tuple(item for item in self.pages if item.number in cited),
+            verified=tuple(item for item in self.verified if item.number in cited),
             disagreements=tuple(pair for pair in self.disagreements if not set(pair) & set(numbers)),
         )
 
     @property
     def text(self) -> str:
         """Return the answer with its marks, as it is streamed and stored."""
-        return laid_out((each.gap, each.marked) for each in self.sentences)
+        return laid_out((sentence.gap, sentence.marked) for sentence in self.sentences)
 
 
 CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own indentation follows

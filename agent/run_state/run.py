@@ -155,7 +155,7 @@ class Run:
     @property
     def verified(self) -> Finding | None:
         """Return the verified answer found for the question."""
-        return next((each for each in self.findings.values() if each.verified), None)
+        return next((entry for entry in self.findings.values() if entry.verified), None)
 
     @property
     def asks_tables_alone(self) -> bool:
@@ -210,7 +210,7 @@ class Run:
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
         cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
         cited += [EvidenceRef(evidence_id=page.evidence_id) for page in answer.pages]
-        cited += [EvidenceRef(evidence_id=each.evidence_id) for each in answer.verified]
+        cited += [EvidenceRef(evidence_id=entry.evidence_id) for entry in answer.verified]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

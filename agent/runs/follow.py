@@ -201,14 +201,14 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
     """Yield the answer as one event per slot, split where checked and unchecked sentences alternate."""
-    told = [each for each in shown.sentences if not each.is_masked]
-    runs = [(facts, list(each)) for facts, each in groupby(told, key=_facts)]
+    told = [item for item in shown.sentences if not item.is_masked]
+    runs = [(facts, list(item)) for facts, item in groupby(told, key=_facts)]
     if not shown.sentences or not runs:
         yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
-    for place, (facts, each) in enumerate(runs):
-        text = laid_out((s.gap, CitedSentence(s.text, s.citations).marked) for s in each)
+    for place, (facts, run) in enumerate(runs):
+        text = laid_out((s.gap, CitedSentence(s.text, s.citations).marked) for s in run)
         yield Answer(
-            content=f"{(_lines_of(each[0].gap) or ' ') if place else ''}{text}",
+            content=f"{(_lines_of(run[0].gap) or ' ') if place else ''}{text}",
             done=place == len(runs) - 1,
             data=data | facts,
         )

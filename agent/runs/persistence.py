@@ -161,7 +161,7 @@ def _cite(run: Run) -> None:
             WebCitation(message_id=run.message_id, **vars(page)) for page in run.answer.pages
         )
         VerifiedCitation.objects.bulk_create(
-            VerifiedCitation(message_id=run.message_id, **vars(each)) for each in run.answer.verified
+            VerifiedCitation(message_id=run.message_id, **vars(entry)) for entry in run.answer.verified
         )
 
 

@@ -174,7 +174,7 @@ def _evidence(
     queried = {
         item["evidence_id"]: kept.get(item["evidence_id"]) or _queried(item) for item in items if _is_query(item)
     }
-    cited = {each["evidence_id"] for each in (state.get("output") or {}).get("final_citations", ())}
+    cited = {entry["evidence_id"] for entry in (state.get("output") or {}).get("final_citations", ())}
     ranked = state.get("scores") or {}
     chunks = {UUID(item["source"]["chunk_id"]) for item in items if item["source"].get("chunk_id")}
     visible = {passage.chunk_id: passage for passage in passages(principal, chunks)}

@@ -86,7 +86,7 @@ class ExecuteSkillScript(ToolDefaults):
         return "" if offers(run.profile.name) else None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
-        named = [ctx.findings[each].item.evidence_id if each in ctx.findings else each for each in args.evidence_ids]
+        named = [ctx.findings[identifier].item.evidence_id if identifier in ctx.findings else identifier for identifier in args.evidence_ids]
         args = args.model_copy(update={"evidence_ids": named})
         version, files, grounds = await sync_to_async(_prepared)(ctx, args)
         within = isolation()
@@ -108,19 +108,19 @@ def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[s
     if args.script_path not in files or not args.script_path.endswith(".py"):
         scripts = [path for path in files if path.endswith(".py")]
         raise ToolMistake(f"The skill has no such script. It has: {', '.join(scripts) or 'none'}.")
-    unknown = [each for each in args.evidence_ids if each not in ctx.findings]
+    unknown = [identifier for identifier in args.evidence_ids if identifier not in ctx.findings]
     if unknown:
         raise ToolMistake(f"This run has no evidence {unknown[0][:200]!r}: find it first, and give its id.")
-    findings = [ctx.findings[each] for each in dict.fromkeys(args.evidence_ids)]
-    texts = [version_text(ctx.principal, each, scope=ctx.scope) for each in dict.fromkeys(args.documents)]
-    grounds = grounds_of(findings, [each.document for each in texts])
+    findings = [ctx.findings[identifier] for identifier in dict.fromkeys(args.evidence_ids)]
+    texts = [version_text(ctx.principal, document, scope=ctx.scope) for document in dict.fromkeys(args.documents)]
+    grounds = grounds_of(findings, [item.document for item in texts])
     if args.is_written:
         read = grounds_of_run(ctx.principal, ctx.findings.values(), ctx.history)
         grounds = list(dict.fromkeys([*grounds, *read]))
     if not are_visible(ctx.principal, grounds):
         raise ToolMistake("Something of this may not be read any more.")
     files[f"{GIVEN}/evidence.json"] = _dumped([_piece(finding) for finding in findings])
-    files[f"{GIVEN}/documents.json"] = _dumped([_document(each) for each in texts])
+    files[f"{GIVEN}/documents.json"] = _dumped([_document(item) for item in texts])
     return version, files, grounds
 
 
@@ -154,7 +154,7 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
     made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
     detail: dict[str, object] = {
         "version": version.number, "sha256": version.sha256, "script": args.script_path, "status": ran.status,
-        "stopped": ran.stopped or "", "files": [str(each.pk) for each in made], "evidence": args.evidence_ids, "documents": args.documents,
+        "stopped": ran.stopped or "", "files": [str(item.pk) for item in made], "evidence": args.evidence_ids, "documents": args.documents,
     }  # fmt: skip
     outcome = Outcome.ALLOW if is_well else Outcome.ERROR
     ctx.record(ctx.principal, Action.SKILL_SCRIPT_RUN, version.skill, outcome=outcome, run_id=ctx.run_id, detail=detail)
@@ -164,14 +164,14 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
     lines = [f"<script_output>\n{escaped(output)}\n</script_output>"]
     if not is_well:
         lines = [f"The script failed with status {ran.status}.", *lines, escaped(bounded(ran.errors, 2_000))]
-    lines += [f"Offered for download: {escaped(each.name)} ({each.size_bytes} bytes)" for each in made]
+    lines += [f"Offered for download: {escaped(item.name)} ({item.size_bytes} bytes)" for item in made]
     is_evidence = is_well and output and grounds and not args.is_written
     name = f"{version.skill.name}: {args.script_path}"
     return ToolResult(
         "\n".join(lines),
         {
             "display_type": "script", "skill_name": version.skill.name, "script_path": args.script_path, "status": ran.status,
-            "output": output, "files": [{"id": str(each.pk), "name": each.name, "size_bytes": each.size_bytes} for each in made],
+            "output": output, "files": [{"id": str(item.pk), "name": item.name, "size_bytes": item.size_bytes} for item in made],
         },
         success=is_well,
         error="" if is_well else f"The script failed with status {ran.status}.",

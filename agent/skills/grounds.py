@@ -50,7 +50,7 @@ def are_visible(principal: Principal, grounds: Collection[Queried]) -> bool:
 
 def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
     """Return a script's output as evidence with the sources of its input. name: of the script, for people."""
-    reach = tuple(TableReach(table=each.key, columns=()) for each in grounds)
+    reach = tuple(TableReach(table=entry.key, columns=()) for entry in grounds)
     digest = text_hash(json.dumps([name, output]))
     query = QueryShown(
         query_id=f"s_{digest[:12]}",

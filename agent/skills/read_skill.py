@@ -38,7 +38,7 @@ class ReadSkill(ToolDefaults):
         return None if is_any_on() else Words("No skill is switched on.", "没有启用任何技能。")
 
     def briefing(self, run: Run) -> str | None:
-        skills = [f"- {each.name}: {each.description}" for each in offers(run.profile.name)]
+        skills = [f"- {offer.name}: {offer.description}" for offer in offers(run.profile.name)]
         return "\n".join([run.use(prompt("skills", asked_in(run))), *skills]) if skills else None
 
     async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:

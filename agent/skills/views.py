@@ -95,7 +95,7 @@ def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> H
         "versions": skill.versions.select_related("by", "reviewed_by"),
         "version": version,
         "seen": services.seen_version(skill, version),
-        "profiles": [(each, each.pk in bound, _tells(each)) for each in AgentProfile.objects.order_by("name")],
+        "profiles": [(item, item.pk in bound, _tells(item)) for item in AgentProfile.objects.order_by("name")],
         "may_review": services.may_review(_by(request)),
         "problem": problem,
     }
@@ -160,7 +160,7 @@ def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
 def _version(skill: Skill, number: str) -> SkillVersion:
     """Return a version by its number, the newest without one. Raises InvalidInput for a missing one."""
     rows = list(skill.versions.all())
-    found = next((each for each in rows if not number or str(each.number) == number), None)
+    found = next((row for row in rows if not number or str(row.number) == number), None)
     if found is None:
         raise InvalidInput(_("The skill has no such version."))
     return found

@@ -149,7 +149,7 @@ def _referred(run: Run, answer: CitedAnswer) -> References:
     passages = {hit.passage.chunk_id: hit.passage for hit in run.found.hits} if run.found else {}
     known = run.verified if answer.verified else None
     if known is not None and known.verified is not None:
-        passages |= {each.passage.chunk_id: each.passage for each in known.verified.cited}
+        passages |= {entry.passage.chunk_id: entry.passage for entry in known.verified.cited}
     references = [
         reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
         for span in answer.citations

@@ -76,12 +76,12 @@ def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, .
     sentences: list[Sentence] = []
     block = part = 0
     before: PassageBlock | None = None
-    for each in blocks or blocks_in(text):
-        part += before is None or not _go_on(before, each)
-        for group in _of(text, each):
+    for entry in blocks or blocks_in(text):
+        part += before is None or not _go_on(before, entry)
+        for group in _of(text, entry):
             sentences += [replace(sentence, block=block, part=part) for sentence in group]
             block += 1
-        before = each
+        before = entry
     return tuple(sentences)
 
 

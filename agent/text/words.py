@@ -54,8 +54,8 @@ def matter_terms(question: str) -> set[str]:
 
 def identifiers_in(text: str) -> frozenset[str]:
     """Return the codes in a text, in lower case: letters and at least two digits."""
-    found = (each.rstrip(",-") for each in _SPELT.findall(normalise(text)))
-    return frozenset(each.lower() for each in found if _CODE.fullmatch(each))
+    found = (item.rstrip(",-") for item in _SPELT.findall(normalise(text)))
+    return frozenset(item.lower() for item in found if _CODE.fullmatch(item))
 
 
 @lru_cache(maxsize=50_000)

@@ -52,7 +52,7 @@ class ToolArgs(BaseModel):
     def _as_meant(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        lists = {name for name, each in cls.model_fields.items() if get_origin(each.annotation) is list}
+        lists = {name for name, item in cls.model_fields.items() if get_origin(item.annotation) is list}
         said = {name: value for name, value in given.items() if value is not None}
         return {
             name: [value] if name in lists and not isinstance(value, list) else value for name, value in said.items()
@@ -104,7 +104,7 @@ class ToolContext:
             run.logical_query,
             border=border_of(run),
             profile=run.profile.name,
-            findings={**run.findings, **{str(number): each for number, each in run.numbered.items()}},
+            findings={**run.findings, **{str(number): item for number, item in run.numbered.items()}},
             history=tuple(run.history),
             data=run.data,
         )
@@ -343,11 +343,11 @@ def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _told_part(part: Any) -> Any:
     if isinstance(part, list):
-        return [_told_part(each) for each in part]
+        return [_told_part(item) for item in part]
     if not isinstance(part, dict):
         return part
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # same as leaving it out
-        part = {**part, "anyOf": [each for each in part["anyOf"] if each != {"type": "null"}]}
+        part = {**part, "anyOf": [item for item in part["anyOf"] if item != {"type": "null"}]}
     return {
         keyword: {name: _told_part(schema) for name, schema in value.items()} if keyword in NAMED else _told_part(value)
         for keyword, value in part.items()

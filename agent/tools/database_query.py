@@ -108,7 +108,7 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
     if args.sql:
         return await _given(ctx, asking, args.sql, language)
     if ctx.logical_query is not None and ctx.logical_query[0] in {opened.source.name for opened in sources}:
-        opened = next(each for each in sources if each.source.name == ctx.logical_query[0])
+        opened = next(entry for entry in sources if entry.source.name == ctx.logical_query[0])
         try:
             return await asking.logical(opened, ctx.logical_query[1], language)
         except Inexpressible as error:

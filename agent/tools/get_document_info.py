@@ -57,7 +57,7 @@ class GetDocumentInfo(ToolDefaults):
                 "documents": documents,
                 "total_docs": len(documents),
                 "requested": len(asked),
-                "total_chunks": sum(each.chunks for each in shown),
+                "total_chunks": sum(item.chunks for item in shown),
                 "errors": errors,
                 "title": documents[0].get("title", "") if documents else "",
             },
@@ -106,7 +106,7 @@ def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], reque
         lines += [
             "",
             "=== Not available ===",
-            *(f"- {escaped(one_line(each['knowledge_id']))}: {each['error']}" for each in errors),
+            *(f"- {escaped(one_line(error['knowledge_id']))}: {error['error']}" for error in errors),
         ]
     return "\n".join(lines)
 
@@ -117,7 +117,7 @@ def _said(name: str, value: Any) -> str:
     if name == "progress":
         return f"{value['done']} / {value['total'] if value['total'] is not None else '?'} passages"
     if name == "metadata":
-        return one_line(", ".join(f"{key}={each}" for key, each in value.items() if each is not None))
+        return one_line(", ".join(f"{key}={item}" for key, item in value.items() if item is not None))
     return one_line(str(value))
 
 

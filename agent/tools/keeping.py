@@ -83,7 +83,7 @@ def _keep_readings(run: Run, result: Result) -> None:
     plan = run.state.plan
     queries = result.data.get("queries", {})
     plan.clarifying_questions = list(result.data.get("readings", ()))
-    plan.clarifying_queries = {text: MeantQuery.model_validate(each) for text, each in queries.items()}
+    plan.clarifying_queries = {text: MeantQuery.model_validate(query) for text, query in queries.items()}
 
 
 def filters_of(run: Run) -> dict[str, list[str]]:
@@ -95,8 +95,8 @@ def filters_of(run: Run) -> dict[str, list[str]]:
         "knowledge_base_ids": run.scope.knowledge_base_ids,
         "folder_ids": run.scope.folder_ids,
         "knowledge_ids": run.scope.document_ids,
-        "tables": [f"{each.source}.{each.table}" for each in run.tables or ()],
-        "fields": [each.field for each in run.scope.metadata],
+        "tables": [f"{table.source}.{table.table}" for table in run.tables or ()],
+        "fields": [item.field for item in run.scope.metadata],
     }
     scope = {"scope": sorted(run.principal.org_units)} if run.principal.org_units else {}
     return scope | {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}

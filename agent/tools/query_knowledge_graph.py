@@ -56,7 +56,7 @@ class QueryKnowledgeGraph(ToolDefaults):
                 "display_type": "graph_results",
                 "query": args.query,
                 "has_graph": found.is_from_graph,
-                "entities": [_entity(each) for each in found.neighbourhood.entities],
+                "entities": [_entity(entity) for entity in found.neighbourhood.entities],
                 "relations": _relations(found),
                 "count": len(findings),
                 "results": [
@@ -86,13 +86,13 @@ def _told(found: GraphFound) -> list[str]:
         lines.append(
             fenced_facts(
                 "entities",
-                (one_line(f"- {each.name}{f' ({each.kind})' if each.kind else ''}: {each.hops}") for each in named),
+                (one_line(f"- {item.name}{f' ({item.kind})' if item.kind else ''}: {item.hops}") for item in named),
             )
         )
     stated = _relations(found)[:MAX_TOLD]
     if stated:
         lines.append("Relations that passages state:")
-        told = (one_line(f"- {each['subject']} | {each['relation']} | {each['object']}") for each in stated)
+        told = (one_line(f"- {item['subject']} | {item['relation']} | {item['object']}") for item in stated)
         lines.append(fenced_facts("relations", told))
     return [*lines, f"{len(found.passages)} passages, best first."]
 
@@ -110,15 +110,15 @@ def _entity(each: Entity) -> dict[str, object]:
 
 
 def _relations(found: GraphFound) -> list[dict[str, str]]:
-    names = {each.id: each.name for each in found.neighbourhood.entities}
+    names = {entity.id: entity.name for entity in found.neighbourhood.entities}
     return [
         {
-            "subject": names[each.subject_id],
-            "relation": each.kind,
-            "object": names[each.object_id],
-            "chunk_id": str(each.chunk_ids[0]),
+            "subject": names[relation.subject_id],
+            "relation": relation.kind,
+            "object": names[relation.object_id],
+            "chunk_id": str(relation.chunk_ids[0]),
         }
-        for each in found.neighbourhood.relations
+        for relation in found.neighbourhood.relations
     ]
 
 

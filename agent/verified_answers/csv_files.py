@@ -31,15 +31,15 @@ def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
     rows = kept_answers(principal).filter(folder__isnull=False)
     record(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
     yield COLUMNS
-    for each in shown_answers(rows):
+    for answer in shown_answers(rows):
         yield (
-            each.row.folder_id,
-            each.row.question,
-            "\n".join(each.others),
-            each.row.text,
-            " ".join(str(document.pk) for document in each.documents),
-            " ".join(source.name for source in each.data_sources),
-            each.row.expires_on or "",
+            answer.row.folder_id,
+            answer.row.question,
+            "\n".join(answer.others),
+            answer.row.text,
+            " ".join(str(document.pk) for document in answer.documents),
+            " ".join(source.name for source in answer.data_sources),
+            answer.row.expires_on or "",
         )
 
 
@@ -71,7 +71,7 @@ def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise InvalidInput(_("The file is not CSV: %(why)s.") % {"why": error}) from error
-    for name in (*(each for each in names if each not in COLUMNS), *(each for each in NEEDED if each not in names)):
+    for name in (*(item for item in names if item not in COLUMNS), *(item for item in NEEDED if item not in names)):
         raise InvalidInput(
             _("The columns are %(known)s; look at “%(name)s”.") % {"known": ", ".join(COLUMNS), "name": name}
         )
@@ -87,7 +87,7 @@ def _given(values: Mapping[str, str]) -> Given:
         text=values["answer"],
         wordings=[line for line in values.get("wordings", "").splitlines() if line.strip()],
         expires_on=_one(date.fromisoformat, values, "valid_until") if values.get("valid_until", "").strip() else None,
-        documents=[_as(UUID, each, "documents") for each in values.get("documents", "").split()],
+        documents=[_as(UUID, part, "documents") for part in values.get("documents", "").split()],
         data_sources=values.get("data_sources", "").split(),
     )
 

@@ -84,11 +84,11 @@ def _within(principal: Principal, scope: Scope) -> Q:
 
 def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> VerifiedMatch | None:
     sources = list(answer.sources.select_related("document", "data_source"))
-    found = {each.chunk_id: each for each in passages(principal, [one.chunk_id for one in sources if one.chunk_id])}
+    found = {item.chunk_id: item for item in passages(principal, [one.chunk_id for one in sources if one.chunk_id])}
     cited = [
-        _cited(principal, each, found.get(each.chunk_id) if each.chunk_id else None)
-        for each in sources
-        if each.document
+        _cited(principal, item, found.get(item.chunk_id) if item.chunk_id else None)
+        for item in sources
+        if item.document
     ]
     if None in cited:  # a right ended between the two queries
         return None
@@ -99,8 +99,8 @@ def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> Ve
         name_of(answer.verified_by),
         localtime(answer.verified_at).date(),
         is_same,
-        tuple(each for each in cited if each),
-        tuple(each.data_source.name for each in sources if each.data_source),
+        tuple(item for item in cited if item),
+        tuple(item.data_source.name for item in sources if item.data_source),
     )
 
 
@@ -134,7 +134,7 @@ def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
 
 def _told(opened: OpenSource) -> list[Statement]:
     return [
-        Statement(tuple(each.text for each in row.wordings.all()), row.sql, name_of(row.verified_by), row.verified_at)
+        Statement(tuple(item.text for item in row.wordings.all()), row.sql, name_of(row.verified_by), row.verified_at)
         for row in _statements(opened)
     ]
 
@@ -148,7 +148,7 @@ def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DA
     known = set(VerifiedAnswer.unscoped.filter(still_valid(), source__isnull=False).values_list("source", flat=True))
     if not known:  # nothing to open sources for
         return None
-    opened = [each for each in open_sources(principal, scope=scope) if each.source.pk in known]
+    opened = [item for item in open_sources(principal, scope=scope) if item.source.pk in known]
     return verified_statement(opened, question)
 
 

@@ -88,16 +88,16 @@ def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
         yield ShownAnswer(
             row,
             str(Flag(fault).label) if fault else "",
-            tuple(each.text for each in row.wordings.all() if each.key != row.question_key),
-            tuple(each.document for each in sources if each.document),
-            tuple(each.data_source for each in sources if each.data_source),
+            tuple(wording.text for wording in row.wordings.all() if wording.key != row.question_key),
+            tuple(item.document for item in sources if item.document),
+            tuple(item.data_source for item in sources if item.data_source),
         )
 
 
 def note_shown(principal: Principal, shown: Iterable[ShownAnswer]) -> None:
     """Audit the shown texts, which may repeat documents."""
-    texts = [each for each in shown if each.row.text]
+    texts = [item for item in shown if item.row.text]
     if texts:
-        evidence = [f"verified:{each.row.pk}" for each in texts]
-        documents = sorted({str(document.pk) for each in texts for document in each.documents})
+        evidence = [f"verified:{text.row.pk}" for text in texts]
+        documents = sorted({str(document.pk) for text in texts for document in text.documents})
         record(principal, Action.EVIDENCE_SHOWN, detail={"evidence": evidence, "documents": documents})

@@ -135,12 +135,12 @@ def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list
     if before.pk and not cited:
         kept = before.sources.filter(document__in=list(given.documents), chunk_id__isnull=False)
         cited = [
-            Passage(each.document_id, each.chunk_id, each.start, each.end)
-            for each in kept
-            if each.chunk_id and each.document_id
+            Passage(item.document_id, item.chunk_id, item.start, item.end)
+            for item in kept
+            if item.chunk_id and item.document_id
         ]
-    found = [_of_passage(principal, each) for each in cited]
-    named = {each.document_id for each in found}
+    found = [_of_passage(principal, item) for item in cited]
+    named = {item.document_id for item in found}
     found += [_of_document(principal, pk) for pk in dict.fromkeys(given.documents) if pk not in named]
     found += [_of_data(principal, name) for name in dict.fromkeys(given.data_sources)]
     if not 0 < len(found) <= MAX_SOURCES:
@@ -248,8 +248,8 @@ def _store_statement(principal: Principal, source: DataSource, question: str, sq
     answer = VerifiedAnswer.unscoped.select_for_update().filter(source=source, question_key=key).first()
     answer = answer or VerifiedAnswer(source=source, question_key=key)
     answer.question, answer.sql, answer.layer_sha256 = question, sql, layer_sha256(source, sql)
-    others = [] if answer._state.adding else [each.text for each in answer.wordings.exclude(key=key)]
+    others = [] if answer._state.adding else [wording.text for wording in answer.wordings.exclude(key=key)]
     _verify(principal, answer)
     texts = {question_key(text): text for text in [*others, question]}
-    put_wordings(answer, [VerifiedWording(text=text, key=each) for each, text in reversed(texts.items())])
+    put_wordings(answer, [VerifiedWording(text=text, key=item) for item, text in reversed(texts.items())])
     record(principal, Action.VERIFIED_SAVED, answer, detail={"source": str(source.pk)})

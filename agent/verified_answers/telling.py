@@ -14,8 +14,8 @@ def told(finding: Finding) -> CitedAnswer:
     match = finding.verified
     assert match is not None
     spans = tuple(
-        cited_span(number, each.passage, 1.0, start=each.start, end=each.end)
-        for number, each in enumerate(match.cited, 2)
+        cited_span(number, item.passage, 1.0, start=item.start, end=item.end)
+        for number, item in enumerate(match.cited, 2)
     )
     numbers = (1, *(span.number for span in spans))
     parts = [part.strip() for part in match.text.split("\n\n") if part.strip()]
@@ -26,16 +26,16 @@ def told(finding: Finding) -> CitedAnswer:
 
 def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
     """Return the answer with search results below it; their numbers continue."""
-    last = max([each.number for each in first.citations] + [each.number for each in first.verified])
+    last = max([citation.number for citation in first.citations] + [item.number for item in first.verified])
     moved = [
-        replace(each, citations=tuple(number + last for number in each.citations), gap=each.gap if place else "\n\n")
-        for place, each in enumerate(rest.sentences)
+        replace(sentence, citations=tuple(number + last for number in sentence.citations), gap=sentence.gap if place else "\n\n")
+        for place, sentence in enumerate(rest.sentences)
     ]
     return replace(
         rest,
         sentences=(*first.sentences, *moved),
-        citations=(*first.citations, *(replace(each, number=each.number + last) for each in rest.citations)),
-        queries=tuple(replace(each, number=each.number + last) for each in rest.queries),
+        citations=(*first.citations, *(replace(citation, number=citation.number + last) for citation in rest.citations)),
+        queries=tuple(replace(query, number=query.number + last) for query in rest.queries),
         verified=first.verified,
         disagreements=tuple((one + last, other + last) for one, other in rest.disagreements),
     )
@@ -45,7 +45,7 @@ def referred(finding: Finding, answer: CitedAnswer) -> References:
     """Return the references of an answer shown verbatim."""
     match = finding.verified
     assert match is not None
-    passages = {each.passage.chunk_id: each.passage for each in match.cited}
+    passages = {item.passage.chunk_id: item.passage for item in match.cited}
     return References(
         knowledge_references=[
             reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)

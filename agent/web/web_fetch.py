@@ -77,8 +77,8 @@ class WebFetch(ToolDefaults):
         fetched = await asyncio.gather(*(_one(item.url.strip(), ctx.border, rules) for item in args.items))
         asked = " ".join(ctx.border.said[:1])
         cut = [
-            spans(each.page, item.prompt or asked) if each.page else []
-            for item, each in zip(args.items, fetched, strict=True)
+            spans(entry.page, item.prompt or asked) if entry.page else []
+            for item, entry in zip(args.items, fetched, strict=True)
         ]
         return _told(fetched, cut)
 
@@ -105,19 +105,19 @@ async def _one(url: str, border: Border, rules: HostRules) -> Fetched:
 def _told(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
     findings = [found_outside(passage) for passages in cut for passage in passages]
     lines = []
-    for each, passages in zip(fetched, cut, strict=True):
-        lines.append(f"{escaped(each.url[:SHOWN_ADDRESS])}: {_outcome(each)}")
+    for entry, passages in zip(fetched, cut, strict=True):
+        lines.append(f"{escaped(entry.url[:SHOWN_ADDRESS])}: {_outcome(entry)}")
         lines += [fenced(found_outside(passage).item) for passage in passages]
     return ToolResult(
         "\n".join(lines),
         {
             "display_type": "web_fetch_results",
-            "count": sum(each.code is Code.OK for each in fetched),
-            "results": [_shown(each, each.page, passages) for each, passages in zip(fetched, cut, strict=True)],
+            "count": sum(entry.code is Code.OK for entry in fetched),
+            "results": [_shown(entry, entry.page, passages) for entry, passages in zip(fetched, cut, strict=True)],
         },
-        success=any(each.code is Code.OK for each in fetched),
+        success=any(entry.code is Code.OK for entry in fetched),
         findings=findings,
-        web=WebSummary(fetched=[FetchedOutside(url=each.url, code=each.code.value) for each in fetched]),
+        web=WebSummary(fetched=[FetchedOutside(url=entry.url, code=entry.code.value) for entry in fetched]),
     )
 
 

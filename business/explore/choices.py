@@ -108,8 +108,8 @@ class FilterRow:
     @property
     def told(self) -> str:
         """Return the condition in words, for its chip."""
-        names = {each.value: each.label for each in (*self.boxes, *self.suggestions)}
-        op = next((each.label for each in self.operators if each.value == self.chosen.op), "")
+        names = {box.value: box.label for box in (*self.boxes, *self.suggestions)}
+        op = next((operator.label for operator in self.operators if operator.value == self.chosen.op), "")
         values = " / ".join(names.get(value, value) for value in self.chosen.values)
         return " ".join(filter(None, [self.label, op, values]))
 
@@ -157,7 +157,7 @@ class Choices:
         yield Choice(model.name, _("number of %(name)s") % {"name": things}, _described(model))
         for measure in model.measures:
             yield Choice(f"{model.name}.{measure.name}", label_of(measure), _described(measure))
-        chosen = [each for each in self.fields.metrics if each.partition(":")[2].startswith(f"{model.name}.")]
+        chosen = [metric for metric in self.fields.metrics if metric.partition(":")[2].startswith(f"{model.name}.")]
         keys = {entity.expr for entity in model.entities}
         is_offered = len(self.catalog.models) <= MANY_TABLES or model.name == self.base
         for dimension in model.dimensions:
@@ -185,15 +185,15 @@ class Choices:
     def help(self) -> list[tuple[str, str]]:
         """Return the chosen metrics that have a definition, with it."""
         known = {choice.value: choice for _table, group in self.metrics for choice in group}
-        found = [known[each] for each in self.fields.metrics if each in known]
+        found = [known[metric] for metric in self.fields.metrics if metric in known]
         return [(choice.label, choice.help) for choice in found if choice.help]
 
     @cached_property
     def reached(self) -> list[SemanticModel]:
         """Return the chosen table, the tables it reaches along many-to-one keys, and the tables of other choices."""
-        chosen = {each.rpartition("@")[0] or each for each in self.fields.breakdowns}
-        chosen |= {each.field for each in self.fields.filters}
-        named = {self.catalog.dimensions[each][0].name for each in chosen if each in self.catalog.dimensions} | chosen
+        chosen = {breakdown.rpartition("@")[0] or breakdown for breakdown in self.fields.breakdowns}
+        chosen |= {item.field for item in self.fields.filters}
+        named = {self.catalog.dimensions[item][0].name for item in chosen if item in self.catalog.dimensions} | chosen
         every = self.catalog.layer.semantic_models
         near = [model for model in every if model.name in self._upward and self._leads_to(model.name)]
         return near + [model for model in every if model not in near and (model.name in named or self._belongs(model))]
@@ -241,7 +241,7 @@ class Choices:
         for dimension in model.dimensions:
             name = f"{model.name}.{dimension.name}"
             if dimension.type == "time":
-                is_told = name != self.own_time or any(each.startswith(f"{name}@") for each in self.fields.breakdowns)
+                is_told = name != self.own_time or any(breakdown.startswith(f"{name}@") for breakdown in self.fields.breakdowns)
                 yield from self._grains(name, name) if is_told else ()
             elif not (model.primary and _is_key_or_name(model, dimension)) or name in self.fields.breakdowns:
                 yield Choice(name, self._label(model, dimension), _described(dimension))
@@ -284,14 +284,14 @@ class Choices:
             for dimension in model.dimensions
             if dimension.type == "time"
         )
-        return own + [each for each in named if each.value != self.own_time or each.value == self.fields.time]
+        return own + [item for item in named if item.value != self.own_time or item.value == self.fields.time]
 
     @cached_property
     def periods(self) -> list[Choice]:
         fiscal = self.catalog.layer.fiscal_year_start is not None
         known = [Choice(code, str(text)) for code, text in PERIODS.items() if fiscal or not code.startswith("fiscal")]
         chosen = self.fields.when
-        if not chosen or chosen == DATES or chosen in {each.value for each in known}:
+        if not chosen or chosen == DATES or chosen in {item.value for item in known}:
             return known
         try:
             period = period_of(chosen)
@@ -311,7 +311,7 @@ class Choices:
     def filters(self) -> list[FilterRow]:
         """Return a line for each condition, and an empty one."""
         chosen = (*self.fields.filters, FilterFields(""))
-        return [self._filter(number, each) for number, each in enumerate(chosen)]
+        return [self._filter(number, item) for number, item in enumerate(chosen)]
 
     def _filter(self, number: int, chosen: FilterFields) -> FilterRow:
         model, dimension = self.catalog.dimensions.get(chosen.field, (None, None))
@@ -326,7 +326,7 @@ class Choices:
                 number, name, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), "")
             )
         is_short = len(offered) <= MAX_BOXES
-        told = {each.value: each.label for each in offered}
+        told = {item.value: item.label for item in offered}
         boxes = list(offered) if is_short else []
         boxes += [Choice(value, told.get(value, value)) for value in chosen.values if not (is_short and value in told)]
         return FilterRow(number, name, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
@@ -335,13 +335,13 @@ class Choices:
     def sorts(self) -> list[Choice]:
         """Return the possible orders of the result."""
         columns = {choice.value: choice.label for _table, group in self.breakdowns for choice in group}
-        chosen = [each for each in self.fields.breakdowns if each in columns]
+        chosen = [breakdown for breakdown in self.fields.breakdowns if breakdown in columns]
         if self.fields.listed:
             ordered = (name for name in columns if self._is_ordered(name) or name in (*chosen, self.fields.sort))
             return [Choice(name, columns[name]) for name in dict.fromkeys(ordered)]
         names = {choice.value: choice.label for _table, group in self.metrics for choice in group}
-        numbers = [Choice(str(n), names[each]) for n, each in enumerate(self.fields.metrics) if each in names]
-        groups = [Choice(sort_code(By.model_validate(dimension_of(each))), columns[each]) for each in chosen]
+        numbers = [Choice(str(n), names[metric]) for n, metric in enumerate(self.fields.metrics) if metric in names]
+        groups = [Choice(sort_code(By.model_validate(dimension_of(item))), columns[item]) for item in chosen]
         groups += [Choice("share", _("share"))] if self.fields.share else []
         return [*(numbers or [Choice("0", _("the number"))]), *groups]
 
@@ -359,7 +359,7 @@ def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]
         return [Choice(unit, unit) for unit in sorted(units)]
     if column and dimension.is_name:
         return []
-    return [Choice(each.value, each.said(get_language() or "en")) for each in dimension.values]
+    return [Choice(item.value, item.said(get_language() or "en")) for item in dimension.values]
 
 
 def _described(named: Named) -> str:

@@ -67,7 +67,7 @@ class Fields:
         return cls(
             metrics=_chosen(sent, "metric"),
             breakdowns=_chosen(sent, "by"),
-            filters=tuple(each for each in filters if each.field),
+            filters=tuple(item for item in filters if item.field),
             **texts,
             **flags,
         )
@@ -99,16 +99,16 @@ class Fields:
     @property
     def listed(self) -> str:
         """Return the model whose rows are listed; "" for numbers."""
-        return next((each.removeprefix(LIST) for each in self.metrics if each.startswith(LIST)), "")
+        return next((item.removeprefix(LIST) for item in self.metrics if item.startswith(LIST)), "")
 
     @property
     def numbers(self) -> list[str]:
-        return [each for each in self.metrics if not each.startswith(LIST)]
+        return [item for item in self.metrics if not item.startswith(LIST)]
 
     @property
     def complete(self) -> "Fields":
         """Return the fields without conditions that lack their value, while somebody is still choosing."""
-        filters = tuple(each for each in self.filters if each.values or each.op in VALUELESS)
+        filters = tuple(item for item in self.filters if item.values or item.op in VALUELESS)
         is_dated = self.when != DATES or self.start or self.end
         return replace(self, filters=filters, when=self.when if is_dated else "")
 
@@ -131,10 +131,10 @@ class Fields:
 
     def encoded(self) -> str:
         """Return the query string of an address, after the `?`."""
-        pairs = [("metric", each) for each in self.metrics] + [("by", each) for each in self.breakdowns]
-        for number, each in enumerate(self.filters):
-            pairs += [(f"field{number}", each.field), (f"op{number}", each.op)]
-            pairs += [(f"value{number}", value) for value in each.values]
+        pairs = [("metric", item) for item in self.metrics] + [("by", breakdown) for breakdown in self.breakdowns]
+        for number, item in enumerate(self.filters):
+            pairs += [(f"field{number}", item.field), (f"op{number}", item.op)]
+            pairs += [(f"value{number}", value) for value in item.values]
         pairs += [(name, getattr(self, name)) for name in TEXTS if getattr(self, name)]
         pairs += [(name, "1") for name in FLAGS if getattr(self, name)]
         return urlencode(pairs)
@@ -152,21 +152,21 @@ class _Parts:
         fields = self.fields
         model = fields.listed
         if not model:
-            return {"dimensions": [dimension_of(each) for each in fields.breakdowns]}
-        if any(dimension_of(each).get("grain") for each in fields.breakdowns):
+            return {"dimensions": [dimension_of(breakdown) for breakdown in fields.breakdowns]}
+        if any(dimension_of(breakdown).get("grain") for breakdown in fields.breakdowns):
             raise Inexpressible(_("A list shows a time as it is, not by days or months: choose its columns again."))
         return {"rows": {"model": model, "columns": fields.breakdowns, "distinct": fields.distinct}}
 
     def filters(self) -> list[dict[str, Any]]:
         made = []
-        for each in self.fields.filters:
-            dimension = self.catalog.dimension(each.field)[1]
-            values = [_number(value) if dimension.type == "number" else value for value in each.values]
-            if each.op in VALUELESS:
+        for item in self.fields.filters:
+            dimension = self.catalog.dimension(item.field)[1]
+            values = [_number(value) if dimension.type == "number" else value for value in item.values]
+            if item.op in VALUELESS:
                 values = []
             elif not values:
                 raise Inexpressible(_("Give a value for %(name)s.") % {"name": label_of(dimension)})
-            made.append({"field": each.field, "op": each.op, "values": values})
+            made.append({"field": item.field, "op": item.op, "values": values})
         return made
 
     def times(self) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
     """Return a source's saved questions that this person may open, their own first; of others' those they may ask."""
     rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
     found = (_opened(principal, row, opened) for row in rows)
-    return sorted((each for each in found if each.is_own or each.query), key=lambda each: not each.is_own)
+    return sorted((item for item in found if item.is_own or item.query), key=lambda item: not item.is_own)
 
 
 def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved]:
@@ -143,8 +143,8 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
     """Yield every object in a query, recursively."""
     if isinstance(value, dict):
         yield value
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _parts(each)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _parts(item)
 
 
 def _names(part: dict[str, Any]) -> Iterator[str]:

@@ -228,6 +228,6 @@ def _used(query: Tree, name: str, table: AllowedTable) -> list[str]:
 def _reference(name: str, column: str) -> Tree:
     """Return a qualified column, as the grammar writes it."""
     item = expression("a.b")
-    for each, text in zip(item.column_ref.fields, (name, column), strict=True):
-        each.string.sval = text
+    for entry, text in zip(item.column_ref.fields, (name, column), strict=True):
+        entry.string.sval = text
     return item

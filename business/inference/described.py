@@ -31,7 +31,7 @@ class Complete(Protocol):
 
 def texts(value: Any) -> Any:
     """Return the texts of a list that a model wrote; none for anything but a list."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _text(value: object) -> object:
@@ -90,8 +90,8 @@ async def describe_layer(
 
 async def describe_table(model: SemanticModel, complete: Complete, instructions: str) -> SemanticModel:
     """Describe one table, without telling names of org units' rows. Raises the model client's errors."""
-    dimensions = frozenset(f"{model.name}.{each.name}" for each in model.dimensions)
-    measures = frozenset(f"{model.name}.{each.name}" for each in model.measures)
+    dimensions = frozenset(f"{model.name}.{dimension.name}" for dimension in model.dimensions)
+    measures = frozenset(f"{model.name}.{measure.name}" for measure in model.measures)
     shown = escape(schema_prompt(Linked((model,), dimensions, measures)), quote=False)
     turns = [{"role": "system", "content": instructions}, {"role": "user", "content": f"<tables>\n{shown}\n</tables>"}]
     return with_words(model, await complete(turns, TableWords))
@@ -99,13 +99,13 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
 
 def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
     """Return the table with the fitting words, without unknown names and words that another of its parts has."""
-    said = {each.name.rpartition(".")[2]: each for each in words.things}
+    said = {thing.name.rpartition(".")[2]: thing for thing in words.things}
     own = said.get("", said.get(model.name))
     taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}
     return _named(model, own, taken).model_copy(
         update={
-            "dimensions": tuple(_named(each, said.get(each.name), taken) for each in model.dimensions),
-            "measures": tuple(_named(each, said.get(each.name), taken) for each in model.measures),
+            "dimensions": tuple(_named(dimension, said.get(dimension.name), taken) for dimension in model.dimensions),
+            "measures": tuple(_named(measure, said.get(measure.name), taken) for measure in model.measures),
         }
     )
 

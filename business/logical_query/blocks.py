@@ -96,17 +96,17 @@ def _block(
         catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics), lifted(query, catalog)
     )  # fmt: skip
     aggregates = tuple(metric_sql(metric, source, counts_key) for metric in metrics)
-    groups = [group_sql(each, source, conditions) for each in query.dimensions]
+    groups = [group_sql(item, source, conditions) for item in query.dimensions]
     if beside is not None:
         groups = [
-            (_moved(shown, each, (times[0], beside), source, conditions), key)
-            for each, (shown, key) in zip(query.dimensions, groups, strict=True)
+            (_moved(shown, item, (times[0], beside), source, conditions), key)
+            for item, (shown, key) in zip(query.dimensions, groups, strict=True)
         ]
     parts = dict.fromkeys([*conditions.where(source), *_measure_filters(metrics, catalog, source)])
     return Block(
         source=source.text(),
         where=f" WHERE {' AND '.join(parts)}" if parts else "",
-        dimensions=tuple(quoted(column_of_dimension(each)) for each in query.dimensions),
+        dimensions=tuple(quoted(column_of_dimension(item)) for item in query.dimensions),
         shown=tuple(shown for shown, _key in groups),
         hidden=tuple(key for _shown, key in groups if key),
         aggregates=aggregates,
@@ -119,7 +119,7 @@ def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
     """Return columns exempt from default filters: the query is broken down by them, or asks for a share of the whole
     that the default leaves out (how many per cent have left).
     """
-    shown = [each.name for each in query.dimensions if each.name in catalog.dimensions]
+    shown = [item.name for item in query.dimensions if item.name in catalog.dimensions]
     return (*shown, *(each.field for leaf in query.leaves for each in leaf.filters if _is_left_out(each, catalog)))
 
 
@@ -143,7 +143,7 @@ def _measure_filters(metrics: list[Metric], catalog: Catalog, source: JoinedTabl
 def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
     """Return the table the rows come from, and, if it links two tables, the one whose distinct keys are counted."""
     base = model_of_metric(metrics[0], catalog)
-    grouped = {_model_of(each, catalog) for each in query.dimensions} - {""}
+    grouped = {_model_of(item, catalog) for item in query.dimensions} - {""}
     far = [name for name in sorted(grouped) if catalog.joins.up(base, name) is None]
     if not far:
         return base, ""

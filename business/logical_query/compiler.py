@@ -45,7 +45,7 @@ def _outcome(query: LogicalQuery, text: str) -> str:
 
 def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
     """Raise Inexpressible for a count of things by each of the same things: it is always one."""
-    grouped = {each.name for each in query.dimensions if each.name in catalog.models}
+    grouped = {item.name for item in query.dimensions if item.name in catalog.models}
     counted = [m for m in query.metrics if m.over is None and m.name in grouped and m.name in catalog.models]
     if counted and len(query.metrics) == len(counted):
         raise Inexpressible(_("Each %(name)s is one: name what to count.") % {"name": counted[0].name})
@@ -56,7 +56,7 @@ def _require_used_time(query: LogicalQuery) -> None:
     if (
         query.times
         and query.metrics
-        and all(each.time and (each.over is None or each.over.time) for each in query.metrics)
+        and all(item.time and (item.over is None or item.over.time) for item in query.metrics)
     ):
         raise Inexpressible(
             _("Every number has a time of its own, so the time of the whole is none: give only one of both.")
@@ -147,7 +147,7 @@ class _Statement:
         """Return a plain SELECT, as a person would write it."""
         text = block.select(names)
         having = [
-            f"{block.aggregates[each.metric]} {_sign(each.op)} {number_sql(each.value)}" for each in self.query.having
+            f"{block.aggregates[item.metric]} {_sign(item.op)} {number_sql(item.value)}" for item in self.query.having
         ]
         text += f" HAVING {' AND '.join(having)}" if having else ""
         if not self.query.dimensions:
@@ -156,14 +156,14 @@ class _Statement:
 
     def _above(self, blocks: list[Block], columns: list[_Column]) -> str:
         query = self.query
-        keys = [quoted(column_of_dimension(each)) for each in query.dimensions]
+        keys = [quoted(column_of_dimension(item)) for item in query.dimensions]
         inner = self._beside(blocks, keys)
         shown = [*keys, *(f"{column.sql} AS {quoted(column.name)}" for column in columns)]
         if query.share:
             shown.append(
                 f"round(CAST(100.0 * {columns[0].sql} / nullif(sum({columns[0].sql}) OVER (), 0) AS numeric), 2) AS {quoted('share')}"
             )
-        having = [f"{columns[each.metric].sql} {_sign(each.op)} {number_sql(each.value)}" for each in query.having]
+        having = [f"{columns[item.metric].sql} {_sign(item.op)} {number_sql(item.value)}" for item in query.having]
         ranking = query.ranking
         if ranking and ranking.within:
             return self._within(inner, shown, columns, having, ranking)
@@ -178,8 +178,8 @@ class _Statement:
 
     def _within(self, inner: str, shown: list[str], columns: list[_Column], having: list[str], ranking: Ranking) -> str:
         """Return the first rows of each group, ties included."""
-        own = {column_of_dimension(each) for each in self.query.dimensions}
-        outside = [column_of_dimension(each) for each in ranking.within]
+        own = {column_of_dimension(item) for item in self.query.dimensions}
+        outside = [column_of_dimension(item) for item in ranking.within]
         if not set(outside) < own:
             raise Inexpressible(_("The first of each group needs that group and one more among the dimensions."))
         part = ", ".join(map(quoted, outside))
@@ -226,7 +226,7 @@ class _Statement:
     def _order(self, keys: list[str], names: list[str]) -> str:
         """Return ORDER BY, with columns by position."""
         ranking = self.query.ranking
-        if ranking is None and any(each.grain for each in self.query.dimensions):
+        if ranking is None and any(item.grain for item in self.query.dimensions):
             return " ORDER BY 1"
         ranking = ranking or Ranking()
         by = self._ranked_by(ranking, keys, names)

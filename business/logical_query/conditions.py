@@ -46,21 +46,21 @@ class Conditions:
         if far and any(adds(metric, self.catalog) for metric in self.metrics):
             raise Inexpressible(_("A sum would be taken over parts of what is added."))
         parts += self._belonging(source, far)
-        parts += [self._related(each, source) for each in self.related]
+        parts += [self._related(item, source) for item in self.related]
         default = self._default_filter(source.base, self.filters)
         return [*parts, *([fixed_sql(default, source.alias(source.base))] if default else [])]
 
     def _default_filter(self, name: str, filters: Sequence[Filter]) -> dict[str, tuple[str, ...]]:
         """Return a table's default filters, except on columns that the question itself is about, such as who left."""
-        asked = {dimension.expr for each in filters for dimension in self._columns_of(each, name)}
+        asked = {dimension.expr for item in filters for dimension in self._columns_of(item, name)}
         asked |= {dimension.expr for model, dimension in map(self.catalog.dimension, self.about) if model.name == name}
         return {
             column: values for column, values in self.catalog.model(name).default_filter.items() if column not in asked
         }
 
     def _columns_of(self, condition: Filter, name: str) -> Iterator[Dimension]:
-        for each in condition.any_of:
-            yield from self._columns_of(each, name)
+        for item in condition.any_of:
+            yield from self._columns_of(item, name)
         if condition.field:
             model, dimension = self.catalog.dimension(condition.field)
             if model.name == name:
@@ -98,7 +98,7 @@ class Conditions:
             return self.catalog.dimension(condition.field or self.time_of(source))[0].name
         if not condition.any_of:
             return self.catalog.dimension(condition.field)[0].name
-        names = {self._model_of(each, source) for each in condition.any_of}
+        names = {self._model_of(item, source) for item in condition.any_of}
         if len(names) == 1:
             return names.pop()
         if any(not source.reaches(name) for name in names):
@@ -109,7 +109,7 @@ class Conditions:
         if isinstance(condition, TimeRange):
             return self._time(condition, source)
         if condition.any_of:
-            return f"({' OR '.join(self._condition(each, source) for each in condition.any_of)})"
+            return f"({' OR '.join(self._condition(item, source) for item in condition.any_of)})"
         dimension = self.catalog.dimension(condition.field)[1]
         column = source.column(condition.field)
         if condition.than:
@@ -179,7 +179,7 @@ class Conditions:
         for model in models:
             inner.alias(model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
-        parts += [self._condition(each, inner) for each in turned]
+        parts += [self._condition(item, inner) for item in turned]
         return f"{'NOT ' if negated else ''}EXISTS (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
     def _related(self, related: Related, source: JoinedTables) -> str:
@@ -192,11 +192,11 @@ class Conditions:
             return f"{key} IS {'NULL' if related.is_not else 'NOT NULL'}"
         if source.reaches(related.model) and not related.is_not:
             parts = [f"{source.key(related.model)} IS NOT NULL"] if model.primary else []
-            return " AND ".join([*parts, *(self._condition(each, source) for each in inside)])
+            return " AND ".join([*parts, *(self._condition(item, source) for item in inside)])
         inner = JoinedTables(carrier_towards(source.base, related.model, self.catalog), self.catalog, prefix="e")
         alias = inner.alias(related.model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
-        parts += [self._condition(each, inner) for each in inside]
+        parts += [self._condition(item, inner) for item in inside]
         default = self._default_filter(model.name, related.filters)
         parts += [fixed_sql(default, alias)] if default else []
         word = "NOT EXISTS" if related.is_not else "EXISTS"

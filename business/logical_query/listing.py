@@ -66,11 +66,11 @@ class _Listing:
         if model.name_dimension is not None:
             return [self._named(f"{model.name}.{model.name_dimension.name}", source)]
         key = model.primary.expr if model.primary else ""
-        shown = [each for each in model.dimensions if each.expr != key][:SHOWN_COLUMNS]
+        shown = [item for item in model.dimensions if item.expr != key][:SHOWN_COLUMNS]
         columns = [f"{source.key(model.name)} AS {quoted(key)}"] if key else []
         if not columns and not shown:
             raise Inexpressible(_("%(name)s has nothing to show.") % {"name": model.name})
-        return columns + [self._named(f"{model.name}.{each.name}", source) for each in shown]
+        return columns + [self._named(f"{model.name}.{item.name}", source) for item in shown]
 
     def _named(self, name: str, source: JoinedTables) -> str:
         if name in self.catalog.models:
@@ -98,9 +98,9 @@ class _Listing:
     def _beside(self, source: JoinedTables, conditions: Conditions) -> list[str]:
         """Return the columns that the list is limited or ordered by, to show beside each thing."""
         found = [
-            self._named(each.field, source)
-            for each in self.query.filters
-            if each.op in ORDERED and each.field and source.reaches(self.catalog.dimension(each.field)[0].name)
+            self._named(item.field, source)
+            for item in self.query.filters
+            if item.op in ORDERED and item.field and source.reaches(self.catalog.dimension(item.field)[0].name)
         ]
         ranking = self.query.ranking
         found += [self._named(ranking.by, source)] if ranking is not None and ranking.by else []
@@ -130,7 +130,7 @@ class _Listing:
         """Return the first rows of each group by a column, ties included."""
         if not ranking.by:
             raise Inexpressible(_("A list is ordered by one of its columns."))
-        groups = [(*group_sql(each, source, conditions), quoted(column_of_dimension(each))) for each in ranking.within]
+        groups = [(*group_sql(item, source, conditions), quoted(column_of_dimension(item))) for item in ranking.within]
         part = ", ".join(key or sql for sql, key, _name in groups)
         way = "DESC" if ranking.descending else "ASC"
         place = f"rank() OVER (PARTITION BY {part} ORDER BY {source.column(ranking.by)} {way} NULLS LAST) AS place"

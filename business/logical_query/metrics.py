@@ -29,19 +29,19 @@ def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalo
     if metric.agg is not None or metric.name not in catalog.measures:
         return
     model, measure = catalog.measure(metric.name)
-    for each in (*filters, *metric.filters):
-        owner, dimension = catalog.dimensions.get(each.field, (None, None))
+    for item in (*filters, *metric.filters):
+        owner, dimension = catalog.dimensions.get(item.field, (None, None))
         if (
             owner is not model
             or dimension is None
-            or each.op not in ("in", "=")
+            or item.op not in ("in", "=")
             or dimension.expr not in measure.filter
         ):
             continue
-        if not {str(value) for value in each.values} & set(measure.filter[dimension.expr]):
+        if not {str(value) for value in item.values} & set(measure.filter[dimension.expr]):
             language = get_language() or "en"
             told = {value.value: value.said(language) for value in dimension.values}
-            values = ", ".join(told.get(str(value), str(value)) for value in each.values)
+            values = ", ".join(told.get(str(value), str(value)) for value in item.values)
             raise Inexpressible(
                 _("By its definition “%(measure)s” leaves out %(column)s = %(values)s.")
                 % {

@@ -242,6 +242,6 @@ class LogicalQuery(Part):
             raise ValueError("a share of all groups needs a dimension; a share of a whole is a metric over another")
         if self.outcome in ("group_count", "group_average") and not self.dimensions:
             raise ValueError(f"{self.outcome} needs a dimension")
-        if any(each.metric >= len(self.metrics) for each in self.having):
+        if any(item.metric >= len(self.metrics) for item in self.having):
             raise ValueError("having names a metric that is not there")
         return self

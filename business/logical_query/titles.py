@@ -125,7 +125,7 @@ class _Titles(Wording):
     # --- the title ---
 
     def _title(self, query: LogicalQuery) -> str:
-        said = self._listed([self._subject(each) for each in query.metrics]) if query.metrics else ""
+        said = self._listed([self._subject(item) for item in query.metrics]) if query.metrics else ""
         if query.rows is not None:
             said = self._list_title(query)
         elif query.outcome in ("group_count", "group_average"):
@@ -151,7 +151,7 @@ class _Titles(Wording):
             return self._leaf(metric)
         name = self._model_label(metric.name)
         told = self._joint("rows", name) if self.language == "zh" else plural(name)
-        own = [self._short(each, metric.name) for each in metric.filters] + (
+        own = [self._short(item, metric.name) for item in metric.filters] + (
             [self._days_of(metric.time)] if metric.time else []
         )
         return self._word("of", told, self._word("also").join(own)) if own else told
@@ -161,7 +161,7 @@ class _Titles(Wording):
         if ranking is not None and ranking.limit and ranking.by in ("", "0") and len(query.metrics) == 1:
             said = self._extreme(query, ranking)
         else:
-            by = self._listed([self._each(each) for each in query.dimensions])
+            by = self._listed([self._each(item) for item in query.dimensions])
             said = self._word("by", said, by)
             if ranking is not None and ranking.limit:
                 said = self._word("in", said, self._listed(self._ranking(ranking)))
@@ -171,8 +171,8 @@ class _Titles(Wording):
         """Return a ranking's title: 5 customers with the highest revenue."""
         metric = query.metrics[0]
         outside = list(ranking.within)
-        inside = [each for each in query.dimensions if each not in outside]
-        things = [self._ranked(each) for each in inside or query.dimensions]
+        inside = [item for item in query.dimensions if item not in outside]
+        things = [self._ranked(item) for item in inside or query.dimensions]
         is_count = metric.over is None and metric.name in self.catalog.models
         extreme = _EXTREMES[self.language][is_count, ranking.descending]
         figure = (
@@ -185,7 +185,7 @@ class _Titles(Wording):
         said = self._word(
             "top" if few else "tops", ranking.limit, self._listed(things), figure, extreme, measure_word(things[0])
         )
-        return self._word("within", said, self._listed([self._ranked(each) for each in outside])) if outside else said
+        return self._word("within", said, self._listed([self._ranked(item) for item in outside])) if outside else said
 
     def _ranked(self, dimension: Dimension) -> str:
         if dimension.grain and self.language == "zh":
@@ -215,7 +215,7 @@ class _Titles(Wording):
             told = self._word(
                 "top" if few else "tops", ranking.limit, name, self._field(ranking.by), extreme, measure_word(thing)
             )
-            outside = [self._ranked(each) for each in ranking.within]
+            outside = [self._ranked(item) for item in ranking.within]
             return self._word("within", told, self._listed(outside)) if outside else told
         columns = [self._field(name) for name in rows.columns if name not in self.catalog.models]
         if rows.columns and not self._thing(query) and columns:
@@ -249,7 +249,7 @@ class _Titles(Wording):
         model = self.catalog.model(query.rows.model)
         keys = {model.primary.expr} if model.primary else set()
         own = [self.catalog.dimension(name) for name in query.rows.columns if name not in self.catalog.models]
-        return any(owner is model and (each.is_name or each.expr in keys) for owner, each in own)
+        return any(owner is model and (item.is_name or item.expr in keys) for owner, item in own)
 
     def _scope(self, query: LogicalQuery) -> Iterator[str]:
         """Yield the time, with what it is of, and the conditions of what is counted or listed."""
@@ -273,11 +273,11 @@ class _Titles(Wording):
         whole = metric.over
         if whole is None or not metric.percent or (metric.name, metric.agg) != (whole.name, whole.agg):
             return ""
-        more = [each for each in metric.filters if each not in whole.filters]
+        more = [item for item in metric.filters if item not in whole.filters]
         if whole.filters or metric.time != whole.time or not more or metric.name not in self.catalog.models:
             return ""
         things = self._subject(whole) if self.language == "en" else self._model_label(whole.name)
-        said = self._word("fit", things, self._word("also").join(self._short(each, metric.name) for each in more))
+        said = self._word("fit", things, self._word("also").join(self._short(item, metric.name) for item in more))
         if len(more) == 1 and (value := self._plain_value(more[0], metric.name)):
             field = self._field(more[0].field)
             is_state = field.lower().endswith(("status", "state", "状态")) or self._is_boolean(more[0])
@@ -317,14 +317,14 @@ class _Titles(Wording):
         """Yield the times that are not over; the names of compared ones say it themselves."""
         if query.comparison is not None and len(query.times) == 1:
             return
-        for time in (*query.times, *(each.time for each in query.leaves if each.time)):
+        for time in (*query.times, *(item.time for item in query.leaves if item.time)):
             start, end = self._days(time)
             if start and end and start <= self.now < end - timedelta(days=1):
                 yield self._word("running", self._days_in_words(time))
 
     def _short_conditions(self, query: LogicalQuery) -> list[str]:
         base = query.rows.model if query.rows is not None else query.metrics[0].name.partition(".")[0]
-        told = [self._short(each, base) for each in query.filters]
+        told = [self._short(item, base) for item in query.filters]
         return told + self._conditions(query.model_copy(update={"filters": ()}))
 
     def _short(self, condition: Filter, base: str) -> str:
@@ -370,7 +370,7 @@ class _Titles(Wording):
                     yield self._filter_told(model, column, values)
 
     def _filter_told(self, model: SemanticModel, column: str, values: tuple[str, ...]) -> str:
-        found = next((each for each in model.dimensions if each.expr.strip('"') == column), None)
-        names = {each.value: each.said(self.language) for each in found.values} if found else {}
+        found = next((item for item in model.dimensions if item.expr.strip('"') == column), None)
+        names = {item.value: item.said(self.language) for item in found.values} if found else {}
         said = self._listed([names.get(value, value) for value in values], "or")
         return self._word("filter", label(found, self.language) if found else column, said)

@@ -191,7 +191,7 @@ class Wording:
         if query.rows is not None:
             return self._joint("exists") if query.outcome == "exists" else ""
         told = self._joint("and").join(self._metric(metric) for metric in query.metrics)
-        groups = self._joint("and").join(self._dimension(each) for each in query.dimensions)
+        groups = self._joint("and").join(self._dimension(item) for item in query.dimensions)
         if query.outcome == "group_count":
             return self._joint("groups", groups)
         told = self._joint("share", told) if query.share else told
@@ -220,7 +220,7 @@ class Wording:
 
     def _narrowed(self, told: str, part: Metric | Related) -> str:
         """Return a metric with its own conditions and time."""
-        own = [self._filter(each) for each in part.filters] + ([self._window(part.time)] if part.time else [])
+        own = [self._filter(item) for item in part.filters] + ([self._window(part.time)] if part.time else [])
         return self._joint("of", told, self._joint("and").join(own)) if own else told
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
@@ -270,10 +270,10 @@ class Wording:
         return self.catalog.dimension(field)[0].defaults.agg_time_dimension
 
     def _conditions(self, query: LogicalQuery) -> list[str]:
-        told = [self._filter(each) for each in query.filters]
-        told += [self._related(each) for each in query.related]
-        for each in query.having:
-            told.append(f"{self._metric(query.metrics[each.metric])} {_SIGNS[each.op]} {each.value:g}")
+        told = [self._filter(item) for item in query.filters]
+        told += [self._related(item) for item in query.related]
+        for item in query.having:
+            told.append(f"{self._metric(query.metrics[item.metric])} {_SIGNS[item.op]} {item.value:g}")
         return told
 
     def _related(self, related: Related) -> str:
@@ -291,7 +291,7 @@ class Wording:
 
     def _filter(self, condition: Filter) -> str:
         if condition.any_of:
-            return self._joint("or").join(self._filter(each) for each in condition.any_of)
+            return self._joint("or").join(self._filter(item) for item in condition.any_of)
         field = self._field(condition.field)
         if condition.op in ("is_null", "is_not_null"):
             return self._joint("empty" if condition.op == "is_null" else "there", field)
@@ -307,13 +307,13 @@ class Wording:
         return self._joint(condition.op, field, condition.values[0])
 
     def _value(self, condition: Filter, value: str | float | bool) -> str:
-        names = {each.value: each.said(self.language) for each in self.catalog.dimension(condition.field)[1].values}
+        names = {item.value: item.said(self.language) for item in self.catalog.dimension(condition.field)[1].values}
         return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
 
     def _by(self, query: LogicalQuery) -> list[str]:
         """Return the breakdowns in words, with order and limit."""
         told = (
-            [self._joint("by", self._joint("and").join(self._dimension(each) for each in query.dimensions))]
+            [self._joint("by", self._joint("and").join(self._dimension(item) for item in query.dimensions))]
             if query.dimensions
             else []
         )
@@ -358,9 +358,9 @@ def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> It
     if metric.agg is None or metric.until or metric.name not in catalog.dimensions:
         return
     model, dimension = catalog.dimensions[metric.name]
-    alike = [each for each in model.measures if (each.agg, each.expr) == (metric.agg, dimension.expr)]
+    alike = [item for item in model.measures if (item.agg, item.expr) == (metric.agg, dimension.expr)]
     held = _held((*filters, *metric.filters), model, catalog)
-    if any(set(each.filter) <= held for each in alike):
+    if any(set(item.filter) <= held for item in alike):
         return
     for measure in alike:
         yield model, measure
@@ -369,4 +369,4 @@ def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> It
 def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
     """Return the filtered columns of a table, whose values are stated with the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
-    return {dimension.expr for each in found if each for owner, dimension in (each,) if owner.name == model.name}
+    return {dimension.expr for item in found if item for owner, dimension in (item,) if owner.name == model.name}

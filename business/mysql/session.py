@@ -66,7 +66,7 @@ class _NoPassword:
 def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
     """Return the source's access under this policy. Raises nothing: it does not connect yet."""
     dimensions = [each for model in layer.semantic_models for each in model.dimensions if each.type == "time"]
-    times = frozenset(column for each in dimensions for column in each.columns)
+    times = frozenset(column for dimension in dimensions for column in dimension.columns)
     return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
 
 

@@ -53,7 +53,7 @@ def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str
         found = _TABLE.fullmatch(text.strip())
         if found is None:
             raise InvalidInput(f"{text!r} is no table; write employee, or employee(id, name)")
-        columns = ", ".join(named(each.strip()) for each in (found["columns"] or "").split(",") if each.strip())
+        columns = ", ".join(named(part.strip()) for part in (found["columns"] or "").split(",") if part.strip())
         view, table = (f"{named(place)}.{named(found['table'].strip())}" for place in (views, database))
         select = f"SELECT {columns or '*'} FROM {table}"  # noqa: S608  # names are quoted
         statements.append(f"CREATE OR REPLACE SQL SECURITY DEFINER VIEW {view} AS {select};")
@@ -96,11 +96,11 @@ def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None 
                 columns.setdefault(table, []).append(Column(column, *_TYPES[kind.lower()], ""))
         tables = []
         for table, found in columns.items():
-            listed = ", ".join(named(each.name) for each in found)
+            listed = ", ".join(named(item.name) for item in found)
             rows = rows_of(connection, f"SELECT {listed} FROM {named(table)} LIMIT {SAMPLED_ROWS}")  # noqa: S608
             tables.append(copied(postgres, table, found, (_plain(row, found) for row in rows)))
         layer = layer_of(postgres, name, tables, [], time_zone=time_zone, unread=unread)
-    models = tuple(each.model_copy(update={"table_schema": address.database}) for each in layer.semantic_models)
+    models = tuple(model.model_copy(update={"table_schema": address.database}) for model in layer.semantic_models)
     return layer.model_copy(update={"semantic_models": models})
 
 

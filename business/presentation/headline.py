@@ -82,7 +82,7 @@ def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
     """Return whose rows a result may cover; "" where no table has org units."""
     forms = _FORMS["zh" if is_chinese else "en"]
     filtered = [table.units for table in reach if table.units is not None]
-    units = sorted({unit for each in filtered for unit in each})
+    units = sorted({unit for item in filtered for unit in item})
     if not units:
         return forms["nobody"] if filtered else ""
     return forms["whose"].format(forms["comma"].join(units))

@@ -85,7 +85,7 @@ class TableFieldsForm(NamedForm):
     def __init__(self, data: QueryDict | None, model: SemanticModel) -> None:
         super().__init__(data, initial=_initial_of_table(model))
         none = [("", "–")]
-        times = [each.name for each in model.dimensions if each.type == "time"]
+        times = [dimension.name for dimension in model.dimensions if dimension.type == "time"]
         self.fields["unit_column"].choices = none + [(name, name) for name in model.columns]  # type: ignore[attr-defined]
         self.fields["time"].choices = none + [(name, name) for name in times]  # type: ignore[attr-defined]
 
@@ -145,13 +145,13 @@ class TableEditor:
     def __init__(self, model: SemanticModel, data: QueryDict | None = None) -> None:
         self.model = model
         self.fields = TableFieldsForm(data, model)
-        self.columns = Columns(data, prefix="c", initial=[_initial_of_column(each) for each in model.dimensions])
-        self.measures = Measures(data, prefix="m", initial=[_initial_of_measure(each) for each in model.measures])
+        self.columns = Columns(data, prefix="c", initial=[_initial_of_column(dimension) for dimension in model.dimensions])
+        self.measures = Measures(data, prefix="m", initial=[_initial_of_measure(item) for item in model.measures])
 
     @property
     def described(self) -> list[tuple[Any, Dimension | None]]:
         """Return each form of a column with the column that it is of."""
-        known = {each.name: each for each in self.model.dimensions}
+        known = {dimension.name: dimension for dimension in self.model.dimensions}
         return [(form, known.get(str(form["name"].value()))) for form in self.columns]
 
     def changed_table(self) -> SemanticModel:
@@ -176,7 +176,7 @@ class TableEditor:
 
     def _columns(self) -> dict[str, Any]:
         """Return the dimensions that stay, and what is forbidden from now on."""
-        known = {each.name: each for each in self.model.dimensions}
+        known = {dimension.name: dimension for dimension in self.model.dimensions}
         kept: list[dict[str, Any]] = []
         forbidden = list(self.model.forbidden_columns)
         for form in self.columns:
@@ -193,7 +193,7 @@ class TableEditor:
         return {"dimensions": kept, "forbidden_columns": forbidden}
 
     def _measures(self) -> Iterable[dict[str, Any]]:
-        known = {each.name: each for each in self.model.measures}
+        known = {item.name: item for item in self.model.measures}
         for form in self.measures:
             given = form.cleaned_data
             if not given or given.get("DELETE"):
@@ -229,14 +229,14 @@ def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str
     """Yield the pairs of lines `name = word, word`. known: names that may contain one. Raises InvalidInput."""
     longest = sorted(known, key=len, reverse=True)
     for line in filter(None, map(str.strip, text.splitlines())):
-        name = next((each for each in longest if line == each or line.startswith(f"{each} =")), line.partition("=")[0])
+        name = next((item for item in longest if line == item or line.startswith(f"{item} =")), line.partition("=")[0])
         if not name.strip():
             raise InvalidInput(_("“%(line)s” has nothing before its equals sign.") % {"line": line[:80]})
         yield name.strip(), words_of(line[len(name) :].strip().removeprefix("="))
 
 
 def _values(text: str, before: Iterable[Value]) -> Iterable[dict[str, Any]]:
-    known = {each.value: each for each in before}
+    known = {item.value: item for item in before}
     for value, words in _pairs(text, known):
         told = known.get(value)
         is_same = told is not None and ", ".join(told.synonyms) == ", ".join(words)
@@ -270,7 +270,7 @@ def _initial_of_column(column: Dimension) -> dict[str, Any]:
         "type": column.type,
         "unit": column.unit,
         "is_name": column.is_name,
-        "values": _lines({each.value: each.synonyms for each in column.values}),
+        "values": _lines({item.value: item.synonyms for item in column.values}),
     }
 
 

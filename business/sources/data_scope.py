@@ -41,12 +41,12 @@ class DataScope:
     def in_part(self, principal: Principal) -> Q:
         """Return sources of which some tables are named."""
         within = documents_within(principal, Scope(knowledge_base_ids=self.base_ids))
-        names = {each.source for each in self.tables or ()}
+        names = {item.source for item in self.tables or ()}
         return Q(name__in=names) & (Q(document=None) | Q(document__in=within))
 
     def tables_of(self, source: str) -> frozenset[str]:
         """Return the named tables of a source that is included in part."""
-        return frozenset(each.table for each in self.tables or () if each.source == source)
+        return frozenset(item.table for item in self.tables or () if item.source == source)
 
 
 ALL_DATA: Final = DataScope()

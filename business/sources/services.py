@@ -185,9 +185,9 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
     rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
     parts = _visible(principal).filter(scope.in_part(principal))
-    wanted = {**{each: scope.tables_of(each.name) for each in parts}, **rows}
+    wanted = {**{part: scope.tables_of(part.name) for part in parts}, **rows}
     found = (
-        _if_readable(_opened, principal, each, wanted[each]) for each in sorted(wanted, key=lambda each: each.name)
+        _if_readable(_opened, principal, entry, wanted[entry]) for entry in sorted(wanted, key=lambda entry: entry.name)
     )
     return [opened for opened in found if opened is not None]
 
@@ -220,8 +220,8 @@ def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
         items = items_of(text, opened.lexicon, opened.today)
         kinds = [{ref.kind for ref in item.refs} for item in items]
         if items and all(
-            "value" in each or item.time is not None or item.number is not None
-            for item, each in zip(items, kinds, strict=True)
+            "value" in entry or item.time is not None or item.number is not None
+            for item, entry in zip(items, kinds, strict=True)
         ):
             return True
     return False

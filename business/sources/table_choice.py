@@ -40,14 +40,14 @@ def tables_called(principal: Principal, words: str, sheets: Collection[UUID], *,
         )
     )
     asked = words.casefold().split()
-    fitting = (each for each in found if all(word in _words(each) for word in asked))
+    fitting = (item for item in found if all(word in _words(item) for word in asked))
     return [table for table, _place in zip(fitting, range(most), strict=False)]
 
 
 def tables_named(principal: Principal, names: Collection[TableName]) -> dict[TableName, AskableTable]:
     """Return those of the tables that this person may ask; missing and not theirs is one."""
     sources = open_sources(principal, scope=DataScope(tuple(names), NO_DOCUMENTS))
-    return {each.name: each for each in _tables(sources)}
+    return {item.name: item for item in _tables(sources)}
 
 
 def _tables(sources: Iterable[OpenSource]) -> Iterator[AskableTable]:

@@ -71,7 +71,7 @@ def _copied(connection: psycopg.Connection, table: LoadedTable) -> Catalogued:
 def _opened(model: SemanticModel, table: LoadedTable) -> SemanticModel:
     headers = dict(zip(_names(table.rows[0]), table.rows[0], strict=True))
     dimensions = tuple(
-        each.model_copy(update={"label": _words(headers.get(each.name, ""))}) for each in model.dimensions
+        item.model_copy(update={"label": _words(headers.get(item.name, ""))}) for item in model.dimensions
     )
     rights = OrgUnit(shared_with="everyone")
     told = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}

@@ -82,7 +82,7 @@ def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
         label = one_line(name) or f"column{place}"
-        is_taken = label.lower() in (each.lower() for each in header)
+        is_taken = label.lower() in (item.lower() for item in header)
         header.append(f"{label}_{place}" if is_taken else label)
     width = len(header)
     return (tuple(header), *((*row, *[""] * width)[:width] for row in sheet.rows[1:]))

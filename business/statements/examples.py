@@ -24,7 +24,7 @@ def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[E
     Statements that name a table or column that the person may not read or that is out of scope are left out, and those
     that may name a row of other org units: a model sees the examples, and may repeat them.
     """
-    return [each for each in examples if passes(each.sql, opened.access.policy) and not _names_rows(each, opened)]
+    return [item for item in examples if passes(item.sql, opened.access.policy) and not _names_rows(item, opened)]
 
 
 @lru_cache(maxsize=4096)

@@ -77,23 +77,23 @@ def verified_in(sources: Iterable[OpenSource], question: str, statements: Statem
     Where there is none, of the same question with another value or time, if the statement can be told for those.
     """
     found = [each for opened in sources for each in _fitting(opened, question, statements(opened))]
-    return max(found, key=lambda each: (each.is_same, each.at), default=None)
+    return max(found, key=lambda item: (item.is_same, item.at), default=None)
 
 
 def _fitting(opened: OpenSource, question: str, known: Sequence[Statement]) -> Iterator[VerifiedSql]:
     """Yield the first statement of a source that is the same, or the first that is but for a value or time."""
     today = opened.today
     same = _same_of(known, question, opened, today)
-    for each, wording in [same] if same else _worded(known):
-        at = localtime(each.at, opened.time_zone)
+    for item, wording in [same] if same else _worded(known):
+        at = localtime(item.at, opened.time_zone)
         then = at.date()
         sql = (
-            as_of(each.sql, wording, verified=then, today=today)
+            as_of(item.sql, wording, verified=then, today=today)
             if same
-            else _otherwise(each.sql, wording, question, opened, verified=then, today=today)
+            else _otherwise(item.sql, wording, question, opened, verified=then, today=today)
         )
-        if (sql or same) and passes(each.sql, opened.access.policy):
-            yield VerifiedSql(opened, sql, each.by, at, is_same=same is not None)
+        if (sql or same) and passes(item.sql, opened.access.policy):
+            yield VerifiedSql(opened, sql, item.by, at, is_same=same is not None)
             return
 
 
@@ -105,15 +105,15 @@ def _same_of(
     """
     asked = same_words(question)
     worded = _worded(known)
-    said = next((each for each in worded if same_words(each[1]) == asked), None)
+    said = next((item for item in worded if same_words(item[1]) == asked), None)
     if said is not None or not worded:
         return said
     meant = _meant(question, opened, today)
-    return next((each for each in worded if meant and _meant(each[1], opened, today) == meant), None)
+    return next((item for item in worded if meant and _meant(item[1], opened, today) == meant), None)
 
 
 def _worded(known: Sequence[Statement]) -> list[tuple[Statement, str]]:
-    return [(each, wording) for each in known for wording in each.wordings]
+    return [(item, wording) for item in known for wording in item.wordings]
 
 
 def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | None:
@@ -192,7 +192,7 @@ def _units(text: str) -> list[str]:
 
 def _told(layer: SemanticLayer) -> Iterator[Dimension]:
     for model in layer.semantic_models:
-        yield from (each for each in model.dimensions if each.values and tells_names(each, model))
+        yield from (item for item in model.dimensions if item.values and tells_names(item, model))
 
 
 def _exchanged(old: Sequence[str], new: Sequence[str], dimension: Dimension) -> Iterator[tuple[Value, Value]]:

@@ -89,7 +89,7 @@ def lights(*, again: bool = False) -> list[Light]:
     """Return the state of every area. Asking servers and models takes seconds, so it is cached for KEPT_S. again: look now."""
     kept = None if again else cache.get(CACHE_KEY)
     if kept is None:
-        kept = {area.key: ([asdict(each) for each in _findings(area)], area.figure()) for area in AREAS}
+        kept = {area.key: ([asdict(item) for item in _findings(area)], area.figure()) for area in AREAS}
         cache.set(CACHE_KEY, kept, KEPT_S)
     return [_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
 
@@ -101,7 +101,7 @@ def _findings(area: Area) -> Iterator[CheckResult]:
 
 
 def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
-    findings = tuple(CheckResult(**each) for each in found)  # type: ignore[arg-type]  # as `asdict` gave them
+    findings = tuple(CheckResult(**item) for item in found)  # type: ignore[arg-type]  # as `asdict` gave them
     well = sum(finding.ok for finding in findings)
     return Light(
         name=area.name,

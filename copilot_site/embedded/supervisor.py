@@ -152,8 +152,8 @@ class Supervisor:
         kept = [_Kept(part, begun_at=now) for part in (*others, *self._children)]
         while not self._stopping.wait(LOOK_S):
             before = self._pids()
-            for each in kept:
-                if sentence := each.look(time.monotonic()):
+            for item in kept:
+                if sentence := item.look(time.monotonic()):
                     sys.stdout.write(f"{sentence}\n")
                     sys.stdout.flush()
             if self._pids() != before:

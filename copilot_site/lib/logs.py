@@ -137,7 +137,7 @@ def _outage(error: BaseException) -> str:
         causes.append(cause)
     if not any(map(_is_outage, causes)):
         return ""
-    ours = [frame for each in causes for frame in _ours(each)]
+    ours = [frame for item in causes for frame in _ours(item)]
     where = f" ({Path(ours[-1].filename).relative_to(ROOT)}:{ours[-1].lineno})" if ours else ""
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{where}"
 

@@ -54,5 +54,5 @@ class Registry(Generic[T]):
 
 def load_modules(package: str) -> None:
     """Import every module of a package, by name, so that they register themselves."""
-    for module in sorted(iter_modules(import_module(package).__path__), key=lambda each: each.name):
+    for module in sorted(iter_modules(import_module(package).__path__), key=lambda entry: entry.name):
         import_module(f"{package}.{module.name}")

@@ -76,7 +76,7 @@ def scripted_judge(claims: Sequence[Claim], *, believes_all: bool = False) -> Ca
 
     def line(number: str, sentence: str) -> str:
         claim = by_text[sentence]
-        text = "\n".join(Evidence(each).says for each in claim.evidence)
+        text = "\n".join(Evidence(item).says for item in claim.evidence)
         start, end = nearest(claim.sentence, text)
         quote = text[start:end].replace("\n", " ")
         return f'{number} S "{quote}"' if believes_all or claim.supported else f"{number} N"

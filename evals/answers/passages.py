@@ -51,17 +51,17 @@ class AnswerEvaluation:
         embedder = CachedEmbedder(engine().embedder, most=KEPT_SENTENCES)
         asked = [query for query in self.dataset.queries if query.text.strip() and query.answerable is not False]
         judged = [self._ask(query, embedder) for query in asking(asked)]
-        with_gold = [each for each in judged if each.has_gold]
+        with_gold = [item for item in judged if item.has_gold]
         return {
             "dataset": self.dataset.name,
             "queries": len(judged),
-            "nothing": _share(each.shown == 0 for each in judged),
-            "document_first": _share(each.document == 1 for each in judged),
-            "document_in_three": _share(0 < each.document <= SHOWN for each in judged),
-            "passage_first": _share(each.passage == 1 for each in with_gold),
-            "passage_in_three": _share(0 < each.passage <= SHOWN for each in with_gold),
-            "highlighted_first": _share(each.highlighted == 1 for each in with_gold),
-            "highlighted": _share(each.highlighted > 0 for each in with_gold),
+            "nothing": _share(item.shown == 0 for item in judged),
+            "document_first": _share(item.document == 1 for item in judged),
+            "document_in_three": _share(0 < item.document <= SHOWN for item in judged),
+            "passage_first": _share(item.passage == 1 for item in with_gold),
+            "passage_in_three": _share(0 < item.passage <= SHOWN for item in with_gold),
+            "highlighted_first": _share(item.highlighted == 1 for item in with_gold),
+            "highlighted": _share(item.highlighted > 0 for item in with_gold),
         }
 
     def _ask(self, query: Query, embedder: Embedder) -> Judged:
@@ -71,9 +71,9 @@ class AnswerEvaluation:
             found = search(self.reader, query.text, scope=scope, top_k=TOP_K)
             best = best_passages(query.text, found, embedder)
         gold = [plain(answer) for answer in query.answers]
-        documents = [self.corpus.external_ids.get(each.hit.passage.document_id) for each in best]
-        passages = [plain(each.hit.passage.text) for each in best]
-        sentences = [plain(" ".join(one.text for one in each.sentences)) for each in best]
+        documents = [self.corpus.external_ids.get(item.hit.passage.document_id) for item in best]
+        passages = [plain(item.hit.passage.text) for item in best]
+        sentences = [plain(" ".join(one.text for one in item.sentences)) for item in best]
         return Judged(
             has_gold=bool(gold),
             shown=len(best),

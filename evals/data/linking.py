@@ -69,7 +69,7 @@ def evaluate_linking(
 
 def report_of(details: Sequence[Detail]) -> dict[str, Any]:
     """Return the shares over all, of each language and of each database, and the questions of which something is missing."""
-    missed = [{name: each[name] for name in ("id", "question", "missing")} for each in details if each["missing"]]
+    missed = [{name: detail[name] for name in ("id", "question", "missing")} for detail in details if detail["missing"]]
     return {
         "total": _shares(details) if details else {},
         "languages": _shares_by("language", details),
@@ -79,18 +79,18 @@ def report_of(details: Sequence[Detail]) -> dict[str, Any]:
 
 
 def _shares_by(name: str, details: Sequence[Detail]) -> dict[str, Any]:
-    groups = sorted({each[name] for each in details})
-    return {group: _shares([each for each in details if each[name] == group]) for group in groups}
+    groups = sorted({detail[name] for detail in details})
+    return {group: _shares([detail for detail in details if detail[name] == group]) for group in groups}
 
 
 def _shares(details: Sequence[Detail]) -> dict[str, Any]:
     def total(name: str) -> int:
-        return sum(each[name] for each in details)
+        return sum(detail[name] for detail in details)
 
-    tokens, ms = ([each[name] for each in details] for name in ("tokens", "ms"))
+    tokens, ms = ([detail[name] for detail in details] for name in ("tokens", "ms"))
     return {
         "questions": len(details),
-        "covered": round(sum(not each["missing"] for each in details) / len(details), 4),
+        "covered": round(sum(not detail["missing"] for detail in details) / len(details), 4),
         "tables_shown": round(total("tables_shown") / total("tables"), 4),
         "columns_shown": round(total("columns_shown") / max(1, total("columns")), 4),
         "columns_beyond": round(total("columns_beyond") / len(details), 1),

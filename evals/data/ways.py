@@ -104,10 +104,10 @@ class ModelWay:
         catalog, why = Catalog.of(self.linker.layer), ""
         for _attempt in range(1 + REPAIRS):
             reply = await self._reply(turns)
-            call = next((each for each in reply.calls if each.name == QUERY), None)
+            call = next((item for item in reply.calls if item.name == QUERY), None)
             sql = str(loads_repaired(call.arguments).get("sql", "")) if call else ""
             if call is None or not sql:
-                raise NotAnswered("no statement: " + (reply.text or ", ".join(each.name for each in reply.calls)))
+                raise NotAnswered("no statement: " + (reply.text or ", ".join(item.name for item in reply.calls)))
             fault = fault_in(sql, catalog)
             if fault is None or not fault.is_wrong:
                 return sql

@@ -85,7 +85,7 @@ class Score:
         self.unchanged += sum(count for number, count in reference.items() if number in found)
         reported = {each for table in read.tables for each in reported_in(table)}
         self.cells += len(expected.cells)
-        self.right += sum(each in reported for each in expected.cells)
+        self.right += sum(item in reported for item in expected.cells)
         if expected.text:
             self.f1.append(token_f1(read.text, expected.text))
         said = plain("\n".join([read.text, *read.more]))
@@ -108,12 +108,12 @@ def expected_of(folder: Path) -> dict[str, Expected]:
     try:
         for pair in _listed(folder / "pairs.json"):
             found.setdefault(pair["source"], Expected()).text = (folder / pair["groundtruth"]).read_text("utf-8")
-        for each in _listed(folder / "expected.json"):
-            known = found.setdefault(each["source"], Expected())
-            if "part" in each:
-                known.parts.append((each["part"], each["text"]))
+        for item in _listed(folder / "expected.json"):
+            known = found.setdefault(item["source"], Expected())
+            if "part" in item:
+                known.parts.append((item["part"], item["text"]))
             else:
-                known.cells.append((_row(each["row"]), _row(each["column"]), plain(each["cell"])))
+                known.cells.append((_row(item["row"]), _row(item["column"]), plain(item["cell"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"{folder} cannot be read as an evaluation of parsing ({error!r}).") from error
     if missing := [name for name in found if not (folder / name).is_file()]:

@@ -33,9 +33,9 @@ def _with_children(pid: int) -> float:
         family = [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return total
-    for each in family:
+    for item in family:
         try:
-            times = each.cpu_times()
+            times = item.cpu_times()
         except psutil.NoSuchProcess:  # ended just now: counted by whoever waited for it
             continue
         total += times.user + times.system + times.children_user + times.children_system

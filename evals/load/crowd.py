@@ -65,21 +65,21 @@ class Met:
 
     @property
     def answered(self) -> list[Asked]:
-        return [each for each in self.asked if each.end == "complete"]
+        return [item for item in self.asked if item.end == "complete"]
 
     @property
     def errors(self) -> int:
         """Count questions without an answer, and requests that failed."""
         failed = sum(count for status, count in self.statuses.items() if status.split()[-1] not in {"200", "201"})
-        return failed + sum(1 for each in self.asked if each.end not in {"complete", "later"})
+        return failed + sum(1 for item in self.asked if item.end not in {"complete", "later"})
 
     def places(self) -> tuple[int, int]:
         """Count the places that were told, and those that came true within one: as many who waited already were begun before."""
-        begun = sorted((each.begun_at, each.at) for each in self.asked if each.begun_at)
+        begun = sorted((item.begun_at, item.at) for item in self.asked if item.begun_at)
         told = true = 0
-        for each in self.asked:
-            for when, before in each.places if each.begun_at else ():
-                came = sum(1 for begun_at, asked_at in begun if when < begun_at < each.begun_at and asked_at < when)
+        for item in self.asked:
+            for when, before in item.places if item.begun_at else ():
+                came = sum(1 for begun_at, asked_at in begun if when < begun_at < item.begun_at and asked_at < when)
                 told, true = told + 1, true + (abs(came - before) <= 1)
         return told, true
 
@@ -109,8 +109,8 @@ class Crowd:
         met, flooded, ends = Met(), Met(), time.monotonic() + seconds
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         async with httpx.AsyncClient(base_url=self._url, timeout=PATIENCE_S, limits=limits) as http:
-            busy = [self._asks(http, each, met, ends=ends, think_s=think_s, beside=beside) for each in people]
-            busy += [self._uploads(http, each, met, ends=ends) for each in people[:uploaders]]
+            busy = [self._asks(http, item, met, ends=ends, think_s=think_s, beside=beside) for item in people]
+            busy += [self._uploads(http, item, met, ends=ends) for item in people[:uploaders]]
             if flood:
                 busy += [self._floods(http, flood, flooded, ends=ends) for _place in range(flood.at_once)]
             began = time.monotonic()

@@ -176,7 +176,7 @@ def _times(ours: Sequence[Asked], peer: Sequence[Asked]) -> Iterator[Row]:
 
 
 def _percentile(asked: Sequence[Asked], of: str, share: int) -> float:
-    return float(np.percentile([(getattr(each, of) - each.at) * 1e3 for each in asked] or [0.0], share))
+    return float(np.percentile([(getattr(item, of) - item.at) * 1e3 for item in asked] or [0.0], share))
 
 
 @contextmanager

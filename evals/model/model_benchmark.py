@@ -176,17 +176,17 @@ def report_of(questions: Sequence[Mapping[str, Any]]) -> Report:
     groups: dict[str, Any] = {}
     rows: list[Row] = []
     for group in GROUPS:
-        asked = [each for each in questions if each["group"] == group]
+        asked = [item for item in questions if item["group"] == group]
         groups[group] = {
-            "ours": {name: _middle(each["ours"][name] for each in asked) for name in OURS},
-            "plain": {name: _middle(each["plain"][name] for each in asked) for name in PLAIN},
+            "ours": {name: _middle(item["ours"][name] for item in asked) for name in OURS},
+            "plain": {name: _middle(item["plain"][name] for item in asked) for name in PLAIN},
         }
         rows += _rows(group, asked)
     facts = {
         "questions": len(questions),
-        "sentences of a perfect answer": sum(each["sentences"] for each in questions),
-        "of them shown": sum(each["shown"] for each in questions),
-        "marked as not checked": sum(each["unchecked"] for each in questions),
+        "sentences of a perfect answer": sum(item["sentences"] for item in questions),
+        "of them shown": sum(item["shown"] for item in questions),
+        "marked as not checked": sum(item["unchecked"] for item in questions),
     }
     peer = "a plain pipeline: the same search, prompt, evidence and answer, and no checks"
     parts = {"groups": groups, "questions": questions, **groups["documents"]}
@@ -196,10 +196,10 @@ def report_of(questions: Sequence[Mapping[str, Any]]) -> Report:
 def _rows(group: str, asked: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """Give the medians of a group, each beside the plain pipeline's over the questions that have ours."""
     for name, (beside, *aims) in OURS.items():
-        having = [each for each in asked if each["ours"][name] is not None]
-        ours = _middle(each["ours"][name] for each in having)
+        having = [item for item in asked if item["ours"][name] is not None]
+        ours = _middle(item["ours"][name] for item in having)
         if ours is not None:
-            peer = _middle(each["plain"][beside] for each in having) if beside else None
+            peer = _middle(item["plain"][beside] for item in having) if beside else None
             title, unit = (name.removesuffix("_s"), "s") if name.endswith("_s") else (name, "")
             yield Row(f"{group}: {title.replace('_', ' ')}", unit, ours, peer, aims[group != "documents"])
 

@@ -100,9 +100,9 @@ class Script:
 
     def _question(self, messages: Messages) -> ScriptedQuestion:
         for message in reversed(messages):
-            for each in self._questions if message["role"] == "user" else ():
-                if folded(each.ask) in folded(_text(message)):
-                    return each
+            for item in self._questions if message["role"] == "user" else ():
+                if folded(item.ask) in folded(_text(message)):
+                    return item
         raise LookupError("The script has no answer to this request.")
 
     def judged(self, request: Request) -> Iterator[tuple[str, Sentence | None]]:
@@ -119,7 +119,7 @@ class Script:
     def _sentence(self, text: str) -> Sentence | None:
         """Find the last sentence of the script that a text has, because the one before it may be there, too."""
         known = [each for question in self._questions for each in question.answer if each.is_in(text)]
-        return max(known, key=lambda each: folded(text).rfind(folded(each.text)), default=None)
+        return max(known, key=lambda item: folded(text).rfind(folded(item.text)), default=None)
 
 
 def _number(sentence: Sentence, messages: Messages) -> str | None:
@@ -127,7 +127,7 @@ def _number(sentence: Sentence, messages: Messages) -> str | None:
     if sentence.words:
         pieces = _EVIDENCE.findall("\n".join(map(_text, messages)))
         return next((number for number, text in pieces if folded(sentence.words) in folded(text)), None)
-    told = [_text(each) for each in messages if str(each.get("tool_call_id")).startswith(f"call_{QUERY}")]
+    told = [_text(item) for item in messages if str(item.get("tool_call_id")).startswith(f"call_{QUERY}")]
     results = _EVIDENCE.findall("\n".join(told))
     return results[-1][0] if results else None
 

@@ -89,11 +89,11 @@ class PacedService:
 
 def _parts(request: Request) -> list[_Part]:
     tools = json.dumps(request.get("tools") or "", ensure_ascii=False)
-    said = [f"{each.get('content') or ''}{each.get('tool_calls') or ''}" for each in request["messages"]]
+    said = [f"{item.get('content') or ''}{item.get('tool_calls') or ''}" for item in request["messages"]]
     messages = zip(request["messages"], said, strict=True)
     return [
         ("tools", tools, count_tokens(tools) if request.get("tools") else 0),
-        *((each["role"], text, count_messages([each])) for each, text in messages),
+        *((message["role"], text, count_messages([message])) for message, text in messages),
     ]
 
 
@@ -113,7 +113,7 @@ def _shared(ours: list[_Part], others: list[_Part]) -> int:
 def _written(delta: Delta) -> str:
     calls = delta.get("tool_calls", ())
     return delta.get("content") or "".join(
-        f"{each['function']['name']}{each['function']['arguments']}" for each in calls
+        f"{item['function']['name']}{item['function']['arguments']}" for item in calls
     )
 
 

@@ -29,7 +29,7 @@ class TwoHopQuestion(BaseModel):
 
 def evaluate_two_hops(questions: Sequence[TwoHopQuestion], username: str, scope: Scope, names: Names) -> dict[str, Any]:
     """Ask every question, as `username` where it names nobody. names: what a document is called in the questions."""
-    details = [_detail(each, Principal.named(each.username or username), scope, names) for each in questions]
+    details = [_detail(item, Principal.named(item.username or username), scope, names) for item in questions]
     ways = {way: _shares([detail[way] for detail in details]) for way in ("search", "graph")}
     ways["graph"]["answered_by_graph"] = sum(detail["graph"]["is_from_graph"] for detail in details)
     return {"questions": len(details), "top_k": TOP_K, "hops": HOPS, **ways, "details": details}

@@ -81,7 +81,7 @@ def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Co
             found.append(Condition(field.name, contains=said or ""))
         else:
             found.append(Condition(field.name, **bounds))
-    return tuple(each for each in found if each != Condition(each.field))
+    return tuple(item for item in found if item != Condition(item.field))
 
 
 def _shown(field: DocumentField, value: Any) -> Any:
@@ -97,7 +97,7 @@ def _stored(value: Any) -> Any:
 def _input(field: DocumentField, label: str) -> forms.Field:
     if field.kind == FieldKind.CHOICE:
         return forms.ChoiceField(
-            label=label, required=False, choices=[("", "–"), *((each, each) for each in field.choices)]
+            label=label, required=False, choices=[("", "–"), *((choice, choice) for choice in field.choices)]
         )
     if field.kind == FieldKind.DATE:
         return forms.DateField(label=label, required=False, widget=DATE)

@@ -72,12 +72,12 @@ def _with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeS
     """Return the part as HTML, with the pictures between the runs of blocks."""
     what = _("Picture in the document")
     runs: list[SafeString] = []
-    for is_picture, run in groupby(found, key=lambda each: isinstance(each, Shown)):
+    for is_picture, run in groupby(found, key=lambda item: isinstance(item, Shown)):
         if is_picture:
-            addresses = [(each.url, what) for each in run if isinstance(each, Shown)]
+            addresses = [(item.url, what) for item in run if isinstance(item, Shown)]
             runs.append(format_html_join("\n", '<img src="{}" alt="{}" loading="lazy">', addresses))
         else:
-            runs.append(_anchored([each for each in run if isinstance(each, Placed)], cited))
+            runs.append(_anchored([item for item in run if isinstance(item, Placed)], cited))
     return format_html_join("\n", "{}", ((run,) for run in runs))
 
 
@@ -101,10 +101,10 @@ def _slide(each: Placed | Shown) -> int | None:
 def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
     """Return a preview by sheets: each begins at its name; text before the first one continues an earlier sheet."""
     sheets: list[list[Placed]] = []
-    for each in blocks:
-        if not sheets or (each.block.kind == "heading" and each.block.level == 1):
+    for block in blocks:
+        if not sheets or (block.block.kind == "heading" and block.block.level == 1):
             sheets.append([])
-        sheets[-1].append(each)
+        sheets[-1].append(block)
     body = format_html_join(
         "\n",
         '<section class="sheet" id="sheet-{}">\n{}</section>',

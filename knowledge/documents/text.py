@@ -113,7 +113,7 @@ def open_document(
     versions = versions_of(principal, document)
     chunk = _chunk(principal, document, cited)
     wanted = next(
-        (each.pk for each in versions if each.number == number and is_read(each)), document.current_version_id
+        (item.pk for item in versions if item.number == number and is_read(item)), document.current_version_id
     )
     version = _version(versions, chunk.version_id if chunk else wanted)
     is_gone = cited is not None and chunk is None
@@ -227,9 +227,9 @@ def _pictures(
     first = sum(len(part) for part in found[:index])
     last = first + len(found[index])
     return [
-        Shown(reverse("picture", args=[version.document_id, version.number, number]), each.at - first, each.page)
-        for number, each in enumerate(parsed.inner_pictures, 1)
-        if first < each.at <= last or (index == 0 and each.at == 0)
+        Shown(reverse("picture", args=[version.document_id, version.number, number]), picture.at - first, picture.page)
+        for number, picture in enumerate(parsed.inner_pictures, 1)
+        if first < picture.at <= last or (index == 0 and picture.at == 0)
     ]
 
 

@@ -62,14 +62,14 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
     set as `changes.0`.
     """
-    steps = [_told(number, lambda each=each: _step(by, each)) for number, each in enumerate(asked)]  # type: ignore[misc]
+    steps = [_told(number, lambda item=item: _step(by, item)) for number, item in enumerate(asked)]  # type: ignore[misc]
 
     def make() -> None:
         for number, step in enumerate(steps):
             _told(number, step.apply)
 
     targets = {(type(step.target), step.target.pk): step.target for step in steps}
-    detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(each.what for each in asked)), "changes": len(asked)}
+    detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(item.what for item in asked)), "changes": len(asked)}
     return dry_run.preview(
         by,
         make,

@@ -61,7 +61,7 @@ def user_named(name: str) -> User:
     if found:
         raise InvalidInput(
             _("%(count)s people are called “%(name)s”. Give the sign-in name: %(names)s.")
-            % {"count": len(found), "name": name.strip(), "names": ", ".join(each.username for each in found)}
+            % {"count": len(found), "name": name.strip(), "names": ", ".join(item.username for item in found)}
         )
     advice = _("Give the sign-in name, or the exact full name.")
     raise InvalidInput(_unknown(_("person"), name, User.objects.values_list("username", flat=True), advice=advice))

@@ -70,11 +70,11 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     user = _user(user_id)
     whom, shown = person_of(user), reviewed_places(principal)
     lines = [(base.name, list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
-    record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(each) for _base, each in lines)})
+    record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(line) for _base, line in lines)})
     context = {
         "title": user.get_full_name() or user.get_username(),
         "user_shown": user,
-        "memberships": sorted(whom.memberships.values(), key=lambda each: (len(each.below), each.name)),
+        "memberships": sorted(whom.memberships.values(), key=lambda item: (len(item.below), item.name)),
         "access": lines,
         "without": [name for name, found in lines if not found],
         "most": MAX_LINES,

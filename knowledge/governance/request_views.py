@@ -78,7 +78,7 @@ def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     named, folders = named_folders(principal), {asking.folder_id for asking in asked}
     visible = set(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", flat=True))
     context = {
-        "asked": [(each, each.folder_id in named, each.folder_id in visible) for each in asked],
+        "asked": [(item, item.folder_id in named, item.folder_id in visible) for item in asked],
         "folder": _asked_folder(request, principal),
         "askable": askable(principal),
         "waiting": waiting_requests(principal).count(),

@@ -80,8 +80,8 @@ def matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
 def _cell(rules: Rulebook, group: Person, place: Place) -> Cell:
     decisions = [rules.decide(group, right, place.id) for right in Right]
     return Cell(
-        tuple(each.right for each in decisions if each.is_allowed),
-        tuple(each.right for each in decisions if each.nearest(Fate.DENIES)),
+        tuple(decision.right for decision in decisions if decision.is_allowed),
+        tuple(decision.right for decision in decisions if decision.nearest(Fate.DENIES)),
     )
 
 
@@ -89,7 +89,7 @@ def in_order(rules: Rulebook) -> list[Place]:
     """Return places in tree order: each after its parent, siblings by name."""
     return sorted(
         rules.places.values(),
-        key=lambda place: [(each.name.casefold(), str(each.id)) for each in reversed(rules.way(place.id))],
+        key=lambda place: [(item.name.casefold(), str(item.id)) for item in reversed(rules.way(place.id))],
     )
 
 
@@ -169,7 +169,7 @@ def explain_rights(by: Principal, user: User, place: GovernedPlace) -> list[Expl
     """Return each right of this person at a place that `by` reviews, with its reason. Recorded."""
     rules, person = rulebook_of([base_id_of(place)]), person_of(user)
     found = [explain(rules.decide(person, right, node_id_of(place))) for right in Right]
-    held = [each.right.value for each in found if each.is_allowed]
+    held = [item.right.value for item in found if item.is_allowed]
     record(by, Action.ACCESS_EXPLAINED, place, detail={"user": user.pk, "held": held})
     return found
 

@@ -54,7 +54,7 @@ def holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
     for row in rows:
         together[row.holder, row.is_denial, row.ends_at, row.reason].append(row)
     found = [_holding(same) for same in together.values()]
-    return tuple(sorted(found, key=lambda each: (not each.is_denial, each.holder_kind != "group", each.holder_name)))
+    return tuple(sorted(found, key=lambda item: (not item.is_denial, item.holder_kind != "group", item.holder_name)))
 
 
 def _holding(rows: Sequence[Row]) -> Holding:
@@ -77,9 +77,9 @@ def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iter
     """Yield the rows on `places`, the ancestors, and their effect at `place_id`; the nearest first."""
     bearing = [each for right in Right for each in rules.considered(right, place_id)]
     for place in places:
-        here = [each for each in bearing if each.place == place]
-        for holding in holdings(each.row for each in here):
-            of_holding = next(each for each in here if _belongs(each.row, holding))
+        here = [item for item in bearing if item.place == place]
+        for holding in holdings(item.row for item in here):
+            of_holding = next(item for item in here if _belongs(item.row, holding))
             yield Above(place, of_holding.fate, of_holding.cut_by, holding)
 
 
@@ -106,15 +106,15 @@ def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> l
     kept = _first(starts, below)
 
     def line(place: Place) -> Line:
-        inside = sorted(below[place.id], key=lambda each: (each.kind == "document", each.name.casefold()))
+        inside = sorted(below[place.id], key=lambda item: (item.kind == "document", item.name.casefold()))
         return Line(
             place,
             holdings(rows_on(rules, place.id)),
-            tuple(line(each) for each in inside if each.id in kept),
-            sum(each.id not in kept for each in inside),
+            tuple(line(item) for item in inside if item.id in kept),
+            sum(item.id not in kept for item in inside),
         )
 
-    return [line(place) for place in sorted(starts, key=lambda each: (each.kind != BASE, each.name.casefold()))]
+    return [line(place) for place in sorted(starts, key=lambda start: (start.kind != BASE, start.name.casefold()))]
 
 
 def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:

@@ -70,7 +70,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     reviewed = reviewed_places(principal)
     bases = list(bases_of(reviewed))
     asked = request.GET.get("base", "")
-    base = next((each for each in bases if str(each.pk) == asked), bases[0] if bases else None)
+    base = next((item for item in bases if str(item.pk) == asked), bases[0] if bases else None)
     context: dict[str, object] = {"title": _("Folders and rights"), "bases": bases, "base": base}
     if base is not None:
         record_review(principal, base)
@@ -80,7 +80,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         tops = [at] if at else [pk for pk in mine if rules.places[pk].parent_id not in mine]
         context |= {
             "lines": tree(rules, tops, shown=mine),
-            "way": [each for each in reversed(rules.way(at)) if not each.is_root] if at else [],
+            "way": [item for item in reversed(rules.way(at)) if not item.is_root] if at else [],
         }
     return show(request, "admin/rights/tree.html", context)
 
@@ -133,7 +133,7 @@ def _show_place(
         "place": row,
         "kind": kind_of(row),
         "may_change": governed(MODELS[kind_of(row)], principal).filter(pk=row.pk).exists(),
-        "way": [each for each in reversed(way[1:] if is_own else way) if not each.is_root],
+        "way": [item for item in reversed(way[1:] if is_own else way) if not item.is_root],
         "holdings": holdings(rows_on(rules, node_id)) if is_own else (),
         "from_above": list(from_above(rules, node_id, way[1:] if is_own else way)),
         "inherits": rules.places[node_id].inherits or not is_own,
@@ -152,14 +152,14 @@ def _destinations(principal: Principal, rules: Rulebook, folder: Folder) -> Iter
     """Yield the governed folders of its base that a folder can be moved into, with their paths from the base."""
     mine = governed_places(principal)
     for place in in_order(rules):
-        way = {each.id for each in rules.way(place.id)}
+        way = {item.id for item in rules.way(place.id)}
         if place.kind == "folder" and place.id in mine and folder.pk not in way and place.id != folder.parent_id:
             yield place.id, " › ".join(rules.names(place.id))
 
 
 def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
     decisions = (rules.decide(person, right, node_id) for right in Right)
-    return Reach(person, tuple(explain(each) for each in decisions if each.is_allowed))
+    return Reach(person, tuple(explain(decision) for decision in decisions if decision.is_allowed))
 
 
 def _towards(row: Place, asked: Change) -> str:
@@ -204,7 +204,7 @@ def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -
     except InvalidInput as problem:
         return show(request, "admin/rights/why.html", context | {"problem": str(problem)}, status=400)
     found = explain_rights(principal, user, place)
-    context |= {"found": found, "chosen": next(each for each in found if each.right is right), "user_asked": user}
+    context |= {"found": found, "chosen": next(item for item in found if item.right is right), "user_asked": user}
     if isinstance(place, KnowledgeBase) and right is Right.VIEW:
         context["inside"] = sorted(seen_inside(user, place))
     return show(request, "admin/rights/why.html", context)

@@ -63,12 +63,12 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
     for entity, chunk, document in rows.values_list("entity_id", "chunk_id", "document_id")[:MAX_MENTIONS]:
         named[chunk].append(entity)
         places[chunk] = document
-    rows = GraphMention.objects.visible_to(principal).filter(relation__in=[each.id for each in around.relations])
+    rows = GraphMention.objects.visible_to(principal).filter(relation__in=[item.id for item in around.relations])
     stated = dict(rows.values_list("chunk_id", "document_id"))
     lines = [
-        Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk)
-        for each in around.relations if each.subject_id in nodes and each.object_id in nodes
-        for chunk in each.chunk_ids[:1] if chunk in stated
+        Line(nodes[item.subject_id], nodes[item.object_id], label_of(item.kind), item.id, stated[chunk], chunk)
+        for item in around.relations if item.subject_id in nodes and item.object_id in nodes
+        for chunk in item.chunk_ids[:1] if chunk in stated
     ]  # fmt: skip
     return Picture(
         list(nodes.values()), lines + _together(nodes, lines, named, places), len(around.entities) - len(shown)

@@ -82,7 +82,7 @@ class Said:
             self.stated.add(Stated(subject, kind, other))
 
     def name(self, named: Iterable[Named]) -> None:
-        self.named.update(each for each in named if each.key)
+        self.named.update(item for item in named if item.key)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, d
     for table in blocks:
         if table.is_headed:
             _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], said)
-    running = "\n".join(text[each.start : each.end] for each in blocks if each.kind != "table") if blocks else text
+    running = "\n".join(text[block.start : block.end] for block in blocks if block.kind != "table") if blocks else text
     for term in _defined(running):
         said.state(None, kinds.DEFINES, Named(kinds.TERM, term))
     for full, short in _aliases(running):

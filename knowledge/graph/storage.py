@@ -69,7 +69,7 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Pa
     known.add_document(me.pk, document)
     entities = _entities(base, {each.key for reading in readings for each in reading.said.named})
     stated = [(reading, each) for reading in readings for each in reading.said.stated]
-    relations = _relations(base, {_triple(each, me.pk, entities) for _reading, each in stated})
+    relations = _relations(base, {_triple(item, me.pk, entities) for _reading, item in stated})
     title = document.title[:NAME_LENGTH]
     mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
     mentions += [
@@ -77,7 +77,7 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Pa
         for chunk, said in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
     ]  # fmt: skip
     mentions += [
-        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)]) for reading, each in stated
+        _mention(reading.chunk, relation=relations[_triple(item, me.pk, entities)]) for reading, item in stated
     ]
     GraphMention.unscoped.bulk_create(
         mentions, batch_size=500, ignore_conflicts=True

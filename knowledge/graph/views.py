@@ -43,7 +43,7 @@ def of_entity(request: HttpRequest, principal: Principal, entity_id: UUID) -> Ht
     record(principal, Action.EVIDENCE_SHOWN, entity.knowledge_base, detail={"graph": len(around.entities)})
     context = {
         "base": entity.knowledge_base,
-        "name": next((each.name for each in around.entities if each.id == entity.pk), ""),
+        "name": next((item.name for item in around.entities if item.id == entity.pk), ""),
         "picture": picture_of(principal, around),
         "may_manage": can(principal, Right.MANAGE, entity.knowledge_base),
     }

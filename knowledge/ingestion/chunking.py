@@ -233,7 +233,7 @@ def _sections(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Return the parts from one heading to the next; headings without text of their own stay with what follows."""
     sections: list[list[_Part]] = []
     for part in parts:
-        opens = part.opens_section and not (sections and all(each.block.kind == "heading" for each in sections[-1]))
+        opens = part.opens_section and not (sections and all(item.block.kind == "heading" for item in sections[-1]))
         if opens or not sections:
             sections.append([])
         sections[-1].append(part)

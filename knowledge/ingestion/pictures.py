@@ -25,7 +25,7 @@ def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
     """Return the pictures of a document to read under this setting of its base."""
     if recognition == Recognition.OFF:
         return ()
-    return [each for each in parsed.pictures if each.is_bare or recognition == Recognition.ALL]
+    return [item for item in parsed.pictures if item.is_bare or recognition == Recognition.ALL]
 
 
 def with_pictures(

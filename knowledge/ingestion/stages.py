@@ -192,7 +192,7 @@ def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
 def chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) -> UUID:
     """Return the id made from a passage's place, or the next free one: repeating the stage gives the same rows."""
     ids = (uuid5(version_id, f"{position}/{turn}" if turn else str(position)) for turn in count())
-    return next(each for each in ids if each not in taken)
+    return next(identifier for identifier in ids if identifier not in taken)
 
 
 @contextmanager

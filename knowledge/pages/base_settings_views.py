@@ -162,7 +162,7 @@ def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
     """Show a form for each field and empty ones for new ones; a field without a name is removed with its values."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     kept = DocumentField.unscoped.filter(knowledge_base=base)
-    initial = [{"name": each.name, "kind": each.kind, "choices": "\n".join(each.choices)} for each in kept]
+    initial = [{"name": item.name, "kind": item.kind, "choices": "\n".join(item.choices)} for item in kept]
     forms = FieldForms(request.POST if request.method == "POST" else None, initial=initial)
     problem = ""
     if request.method == "POST":

@@ -82,7 +82,7 @@ class FilesField(forms.FileField):
     widget = ManyFiles
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        return [super(FilesField, self).clean(each, initial) for each in data or ()]
+        return [super(FilesField, self).clean(item, initial) for item in data or ()]
 
 
 class NewBaseForm(forms.Form):
@@ -185,7 +185,7 @@ class IdsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[UUID]:
-        found = [forms.UUIDField().clean(each) for each in value or ()]
+        found = [forms.UUIDField().clean(item) for item in value or ()]
         if not found:
             raise forms.ValidationError(gettext("Choose at least one document."))
         if len(found) > PAGE_SIZE:

@@ -75,10 +75,10 @@ class SearchTestForm(forms.Form):
         label=_("Where"), required=False, queryset=None, empty_label=_("everything that I may read")
     )
     left = forms.ChoiceField(
-        label=_("On the left"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="product"
+        label=_("On the left"), choices=[(name, item.name) for name, item in SETTINGS.items()], initial="product"
     )
     right = forms.ChoiceField(
-        label=_("On the right"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="lexical"
+        label=_("On the right"), choices=[(name, item.name) for name, item in SETTINGS.items()], initial="lexical"
     )
 
     def __init__(self, principal: Principal, *args: Any, **kwargs: Any) -> None:
@@ -95,12 +95,12 @@ def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, 
     found = rank(principal, query, scope=Scope(knowledge_base_ids=(base_id,) if base_id else ()))
     chosen = SETTINGS[left], SETTINGS[right]
     orders = [_first(found.ranked, setting) for setting in chosen]
-    texts = {each.chunk_id: each for each in passages(principal, {row.chunk_id for order in orders for row in order})}
+    texts = {item.chunk_id: item for item in passages(principal, {row.chunk_id for order in orders for row in order})}
     detail = {
         "characters": len(query),
         "top_k": TOP_K,
         "chunks": [str(chunk_id) for chunk_id in texts],
-        "documents": sorted({str(each.document_id) for each in texts.values()}),
+        "documents": sorted({str(text.document_id) for text in texts.values()}),
         "perm_snapshot_id": take_snapshot(principal),
     }
     record(principal, Action.SEARCHED, detail=detail)

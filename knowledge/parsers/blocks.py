@@ -135,19 +135,19 @@ class ParsedDocument:
         seen: list[Block] = []
         apart: list[Apart] = []
         pictures: list[Picture] = []
-        for each in blocks:
-            if isinstance(each, Picture):
-                pictures.append(replace(each, at=len(seen)))
-            elif each.hidden:
-                apart.append(Apart(each, len(seen)))
+        for entry in blocks:
+            if isinstance(entry, Picture):
+                pictures.append(replace(entry, at=len(seen)))
+            elif entry.hidden:
+                apart.append(Apart(entry, len(seen)))
             else:
-                seen.append(each)
+                seen.append(entry)
         return cls(blocks=tuple(seen), apart=tuple(apart), pictures=tuple(pictures), **more)
 
     @property
     def inner_pictures(self) -> list[Picture]:
         """Return the pictures inside the text, in its order."""
-        return sorted((each for each in (*self.pictures, *self.read_pictures) if each.name), key=lambda each: each.at)
+        return sorted((entry for entry in (*self.pictures, *self.read_pictures) if entry.name), key=lambda entry: entry.at)
 
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
         """Return the same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
@@ -155,21 +155,21 @@ class ParsedDocument:
         blocks: list[Block] = []
         places: list[int] = []  # how many of the new blocks stand before each of the old ones, and at the end
         read: list[Picture] = []
-        pictures = iter([*sorted(found, key=lambda each: each.at), None])
+        pictures = iter([*sorted(found, key=lambda entry: entry.at), None])
         following = next(pictures)
-        for count, each in enumerate([*self.blocks, None]):
+        for count, entry in enumerate([*self.blocks, None]):
             while following and following.at == count:
                 if following.name:
                     read.append(replace(following, at=len(blocks)))
                 blocks += found[following]
                 following = next(pictures)
             places.append(len(blocks))
-            if each and each.page not in replaced:
-                blocks.append(each)
-        apart = tuple(replace(each, at=places[each.at]) for each in self.apart)
-        left = tuple(replace(each, at=places[each.at]) for each in self.pictures if each not in found)
+            if entry and entry.page not in replaced:
+                blocks.append(entry)
+        apart = tuple(replace(entry, at=places[entry.at]) for entry in self.apart)
+        left = tuple(replace(entry, at=places[entry.at]) for entry in self.pictures if entry not in found)
         title = self.title or next(
-            (each.text for each in blocks[:5] if each.kind == "heading" and each.page == 1), None
+            (entry.text for entry in blocks[:5] if entry.kind == "heading" and entry.page == 1), None
         )
         return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left, read_pictures=tuple(read))
 
@@ -178,24 +178,24 @@ class ParsedDocument:
         blocks: list[Block] = []
         apart = iter([*self.apart, None])
         following = next(apart)
-        for count, each in enumerate([*self.blocks, None]):
+        for count, entry in enumerate([*self.blocks, None]):
             while following and following.at == count:
                 blocks.append(following.block)
                 following = next(apart)
-            if each:
-                blocks.append(each)
+            if entry:
+                blocks.append(entry)
         return replace(self, blocks=tuple(blocks), apart=(), pictures=(), read_pictures=())
 
     @property
     def hidden_count(self) -> int:
         """Return how many of the searchable blocks are hidden from people."""
-        return sum(each.hidden is not None for each in self.blocks)
+        return sum(entry.hidden is not None for entry in self.blocks)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults: a block of plain text is its kind and its text."""
         found = asdict(replace(self, blocks=(), apart=())) | {"model": MODEL}
         found["blocks"] = [_to_json(block) for block in self.blocks]
-        found["apart"] = [{"block": _to_json(each.block), "at": each.at} for each in self.apart]
+        found["apart"] = [{"block": _to_json(entry.block), "at": entry.at} for entry in self.apart]
         return found
 
     @classmethod
@@ -203,9 +203,9 @@ class ParsedDocument:
         """Read the output of `to_json`, also of earlier parsers: unknown fields are ignored."""
         read = _from_json if value.get("model") == MODEL else _from_earlier_json
         known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
-        apart = tuple(Apart(read(each["block"]), each["at"]) for each in value.get("apart", ()))
+        apart = tuple(Apart(read(entry["block"]), entry["at"]) for entry in value.get("apart", ()))
         pictures = {
-            name: tuple(Picture(**each) for each in value.get(name, ())) for name in ("pictures", "read_pictures")
+            name: tuple(Picture(**entry) for entry in value.get(name, ())) for name in ("pictures", "read_pictures")
         }
         return cls(**{**known, "blocks": tuple(map(read, value["blocks"])), "apart": apart, **pictures})
 
@@ -221,7 +221,7 @@ def _pairs(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
     return zip([None, *blocks], blocks, strict=False)
 
 
-_DEFAULTS = {name: each.default for name, each in Block.__dataclass_fields__.items()}
+_DEFAULTS = {name: entry.default for name, entry in Block.__dataclass_fields__.items()}
 
 
 def _to_json(block: Block) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _to_json(block: Block) -> dict[str, Any]:
 
 
 def _from_json(value: dict[str, Any]) -> Block:
-    known = {name: each for name, each in value.items() if name in _DEFAULTS}
+    known = {name: entry for name, entry in value.items() if name in _DEFAULTS}
     known["boxes"] = tuple(tuple(box) for box in value.get("boxes", ()))
     known["links"] = tuple((start, end, address) for start, end, address in value.get("links", ()))
     known["hidden"] = HiddenReason(value["hidden"]) if value.get("hidden") else None

@@ -25,15 +25,15 @@ class Piece:
 
 def seen_text(pieces: Iterable[Piece]) -> str:
     """Return the text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
-    seen = (each for each in pieces if not each.hidden)
-    groups = ((address, _written(group)) for address, group in groupby(seen, lambda each: each.address))
+    seen = (piece for piece in pieces if not piece.hidden)
+    groups = ((address, _written(group)) for address, group in groupby(seen, lambda item: item.address))
     return "".join(linked(text, address) if address else text for address, text in groups)
 
 
 def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
     """Return the hidden text, one block for each run of the same reason."""
-    groups = groupby(pieces, lambda each: each.hidden)
-    said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
+    groups = groupby(pieces, lambda piece: piece.hidden)
+    said = [(reason, "".join(item.text for item in group)) for reason, group in groups]
     return [
         each
         for reason, text in said
@@ -44,6 +44,6 @@ def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[B
 
 def _written(pieces: Iterable[Piece]) -> str:
     groups = (
-        (place, "".join(each.text for each in group)) for place, group in groupby(pieces, lambda each: each.place)
+        (place, "".join(item.text for item in group)) for place, group in groupby(pieces, lambda piece: piece.place)
     )
     return "".join(_PLACES[place](text) if place in _PLACES else text for place, text in groups)

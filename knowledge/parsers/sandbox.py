@@ -213,10 +213,10 @@ class _Kind(Enum):
 
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
         """Return the modules that register its parsers, and those to import before the first fork."""
-        modules = sorted({type(each).__module__ for each in parsers})
+        modules = sorted({type(parser).__module__ for parser in parsers})
         if self is _Kind.RECOGNITION:
             return modules, ("knowledge.parsers.pdf.ocr",)
-        return modules, tuple(dict.fromkeys(module for each in parsers for module in each.preload))
+        return modules, tuple(dict.fromkeys(module for parser in parsers for module in parser.preload))
 
 
 class _Servers:

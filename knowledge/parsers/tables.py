@@ -113,7 +113,7 @@ def table_blocks(
     grid = _trimmed(rows)
     titles = _title_rows(grid, header_rows)
     captions = [found for row in grid[:titles] for found in block("caption", _one(row), **fields)]
-    captions = [_as_paragraph(each) if len(each.text) > _MAX_CAPTION else each for each in captions]
+    captions = [_as_paragraph(item) if len(item.text) > _MAX_CAPTION else item for item in captions]
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):
@@ -291,7 +291,7 @@ def _carried(row: Row, below: list[Row]) -> Row:
         return row
     found: Row = []
     for column, cell in enumerate(row):
-        is_named = any(each[column].said for each in below)
+        is_named = any(item[column].said for item in below)
         found.append(found[-1] if not cell.said and found and is_named else cell)
     return found
 

@@ -61,7 +61,7 @@ class KnowledgeBaseFields(PrincipalView):
     )  # fmt: skip
     def put(self, request: Request, pk: UUID) -> Response:
         given: list[dict[str, Any]] = FieldsInput.checked(request.data)["fields"]
-        specs = [FieldSpec(each["name"], FieldKind(each["kind"]), tuple(each["choices"])) for each in given]
+        specs = [FieldSpec(item["name"], FieldKind(item["kind"]), tuple(item["choices"])) for item in given]
         return Response(self.get_serializer(set_fields(self.principal, pk, specs), many=True).data)
 
 

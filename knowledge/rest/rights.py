@@ -102,7 +102,7 @@ class PreviewOfChanges(PrincipalView):
     )
     def post(self, request: Request) -> Response:
         given = Changes.checked(request.data)
-        effects = preview_changes(self.principal, [_asked(each) for each in given["changes"]])
+        effects = preview_changes(self.principal, [_asked(item) for item in given["changes"]])
         return Response(self.get_serializer(_shown(effects)).data)
 
 
@@ -292,4 +292,4 @@ class Explain(PrincipalView):
         given: dict[str, Any] = AskWhy.checked(request.query_params)
         place = reviewed_place(self.principal, given["kind"], given["id"])
         found = explain_rights(self.principal, user_named(given["user"]), place)
-        return Response(self.get_serializer(next(each for each in found if each.right == given["right"])).data)
+        return Response(self.get_serializer(next(item for item in found if item.right == given["right"])).data)

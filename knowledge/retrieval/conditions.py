@@ -28,7 +28,7 @@ class Condition:
 
 def holding(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
     """Return a statement that selects the documents that meet all conditions, with its values, for use in one that checks permissions."""
-    parts = [part for each in conditions for part in _parts(each)]
+    parts = [part for condition in conditions for part in _parts(condition)]
     where = " AND ".join(sql for sql, _values in parts) or "TRUE"
     return f"SELECT m.id FROM knowledge_document m WHERE {where}", [value for _sql, values in parts for value in values]  # noqa: S608 - constants; values are bound
 

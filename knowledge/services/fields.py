@@ -95,7 +95,7 @@ def conditions_of(
 
     Raises InvalidInput (no field of this name that they see, a value that does not fit, a name that is of two kinds).
     """
-    return tuple(_condition(principal, each, base_ids) for each in given)
+    return tuple(_condition(principal, item, base_ids) for item in given)
 
 
 def _condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequence[UUID]) -> Condition:
@@ -106,7 +106,7 @@ def _condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequenc
     if len({field.kind for field in found}) > 1:
         raise InvalidInput(_("“%(name)s” is of several kinds here: name the knowledge base, too.") % {"name": name})
     field = found[0]
-    field.choices = [choice for each in found for choice in each.choices]
+    field.choices = [choice for item in found for choice in item.choices]
     bounds = {key: value_of(field, given.get(key)) for key in ("equals", "at_least", "at_most")}
     return Condition(name, contains=str(given.get("contains") or ""), **bounds)
 
@@ -138,7 +138,7 @@ def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
         choices = tuple(dict.fromkeys(filter(None, map(tidy_line, spec.choices))))
         if spec.kind == FieldKind.CHOICE and not choices:
             raise InvalidInput(_("“%(name)s” is one of a list: name what can be chosen.") % {"name": name})
-        if len(choices) > MAX_CHOICES or any(len(each) > VALUE_LENGTH or "\0" in each for each in choices):
+        if len(choices) > MAX_CHOICES or any(len(item) > VALUE_LENGTH or "\0" in item for item in choices):
             raise InvalidInput(_("“%(name)s” has too much to choose from.") % {"name": name})
         found[name] = FieldSpec(name, spec.kind, choices if spec.kind == FieldKind.CHOICE else ())
     return found

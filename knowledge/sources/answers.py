@@ -60,7 +60,7 @@ def dug(said: Any, *names: str) -> Any:
 def listed(said: Any, *names: str) -> list[dict[str, Any]]:
     """Return the objects of a list at the end of these names; empty where there is none."""
     found = dug(said, *names)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 class Token:

@@ -21,11 +21,11 @@ MAX_CELLS = 1_000_000  # of a spreadsheet, empty ones included
 def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
     """Return the body of an HTML document. Raises Refused, Passing, Unreadable."""
     path = f"spreadsheets/{quote(token, safe='')}"
-    sheets = [each for each in listed(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets") if _is_seen(each)]
-    if sum(_size(each)[0] * _size(each)[1] for each in sheets) > MAX_CELLS:
+    sheets = [item for item in listed(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets") if _is_seen(item)]
+    if sum(_size(item)[0] * _size(item)[1] for item in sheets) > MAX_CELLS:
         raise Unreadable(_("“%(name)s” has more than %(most)d cells.") % {"name": title, "most": MAX_CELLS})
     parts = [f"<h1>{escape(title)}</h1>"]
-    for sheet in sorted(sheets, key=lambda each: int(each.get("index") or 0)):
+    for sheet in sorted(sheets, key=lambda item: int(item.get("index") or 0)):
         parts.append(f"<h2>{escape(str(sheet.get('title') or ''))}</h2>")
         parts.append(_table([[_text(value) for value in row] for row in _rows(api, path, sheet)]))
     return "".join(parts)

@@ -30,7 +30,7 @@ def read_types(*, takes_pictures: bool) -> frozenset[str]:
     load()
     found = accepted_extensions()
     return frozenset(
-        each for each in found if takes_pictures or not (guess_type(f"x{each}")[0] or "").startswith("image/")
+        entry for entry in found if takes_pictures or not (guess_type(f"x{entry}")[0] or "").startswith("image/")
     )
 
 

@@ -110,10 +110,10 @@ def _form_field(field: FieldInfo, value: Any) -> forms.Field:
     if field.annotation is int:
         return forms.IntegerField(**given)
     if _is_list(field):
-        given["initial"] = "\n".join(str(each) for each in given["initial"] or ())
+        given["initial"] = "\n".join(str(item) for item in given["initial"] or ())
         return forms.CharField(**given, max_length=LONGEST * 10, widget=forms.Textarea(attrs={"rows": 3}))
     if choices := _choices(field):
-        return forms.ChoiceField(**given, choices=[(each, words_of_choice(field, each)) for each in choices])
+        return forms.ChoiceField(**given, choices=[(choice, words_of_choice(field, choice)) for choice in choices])
     return forms.CharField(**given, max_length=LONGEST)
 
 
@@ -134,4 +134,4 @@ def _is_list(field: FieldInfo) -> bool:
 
 
 def _choices(field: FieldInfo) -> tuple[str, ...]:
-    return tuple(each for each in get_args(field.annotation) if isinstance(each, str))
+    return tuple(argument for argument in get_args(field.annotation) if isinstance(argument, str))

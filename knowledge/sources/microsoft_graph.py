@@ -138,8 +138,8 @@ def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
     while True:
         said, applied = graph.answered(path, prefer=HIERARCHICAL)
         is_hierarchical = is_hierarchical and HIERARCHICAL in applied
-        for each in listed(said, "value"):
-            _take(items, each)
+        for item in listed(said, "value"):
+            _take(items, item)
         following = str(said.get("@odata.nextLink") or "")
         if not following:
             return Drive(items, str(said.get("@odata.deltaLink") or ""), is_hierarchical)
@@ -173,8 +173,8 @@ def _kept(file: Path, drive_id: str) -> Drive | None:
     with suppress(OSError, ValueError, TypeError, KeyError):
         said = json.loads(file.read_text())
         if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:
-            items = (DriveItem(**each) for each in said["items"])
-            return Drive({each.id: each for each in items}, said["link"], is_hierarchical=False)
+            items = (DriveItem(**item) for item in said["items"])
+            return Drive({item.id: item for item in items}, said["link"], is_hierarchical=False)
     return None
 
 
@@ -183,5 +183,5 @@ def _keep(file: Path, drive_id: str, drive: Drive) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     said = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
     new = file.with_suffix(".new")
-    new.write_text(json.dumps({**said, "items": [asdict(each) for each in drive.items.values()]}))
+    new.write_text(json.dumps({**said, "items": [asdict(item) for item in drive.items.values()]}))
     new.replace(file)

@@ -63,7 +63,7 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
         checked: Settings = wanted.model_validate(dict(given))
     except ValidationError as error:
         first = min(
-            error.errors(), key=lambda each: each["type"] != "extra_forbidden"
+            error.errors(), key=lambda item: item["type"] != "extra_forbidden"
         )  # a misspelt name comes first: it explains a missing one
         why = str(first.get("ctx", {}).get("error", ""))
         if not first["loc"]:
@@ -95,13 +95,13 @@ def _previewed(connector: Connector) -> Preview:
     titles: list[str] = []
     problems: list[str] = []
     found = 0
-    for each in map(taken_in, connector.listing()):
-        if not isinstance(each, Item):
-            problems.append(storable(each.why))
+    for item in map(taken_in, connector.listing()):
+        if not isinstance(item, Item):
+            problems.append(storable(item.why))
             continue
         found += 1
         if len(titles) < TITLES:
-            titles.append(each.title or each.path)
+            titles.append(item.title or item.path)
         if found == MAX_COUNTED:
             return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
     return Preview(found, False, tuple(titles), tuple(problems[:TITLES]))
@@ -159,8 +159,8 @@ def _read(source: Source, run: SourceRun) -> None:
 def _whole(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
     """Return a listing to its end, while the run keeps its lease."""
     found, told_at = list[Item | Missed](), time.monotonic()
-    for each in listing:
-        found.append(each)
+    for item in listing:
+        found.append(item)
         if time.monotonic() - told_at > PROGRESS_S:
             keep(run)
             told_at = time.monotonic()

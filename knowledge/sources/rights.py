@@ -43,10 +43,10 @@ def said_rights(source: Source, connector: Connector) -> list[Access]:
 def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
     """Raise Unreadable for a rule that matches nothing: it may be misspelt and leave the intended folder open."""
     folders, dark = set[str](), list[str]()
-    for each in listed:
-        path = folder_path(each.path if isinstance(each, Item) else each.id)
+    for item in listed:
+        path = folder_path(item.path if isinstance(item, Item) else item.id)
         folders.update(_above(path))
-        if isinstance(each, Missed) and each.is_branch:
+        if isinstance(item, Missed) and item.is_branch:
             dark.append(path)
     for access in said:
         is_dark = any(f"{access.prefix}/".startswith(f"{path}/") for path in dark)
@@ -105,7 +105,7 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     }
     rows = SourceItem.unscoped.filter(source=source).exclude(document=None)
     for path, folder_id in rows.values_list("path", "document__folder_id"):
-        prefix = next((each for each in _above(folder_path(path)) if each in inside), None)
+        prefix = next((item for item in _above(folder_path(path)) if item in inside), None)
         is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
             said = _(

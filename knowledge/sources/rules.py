@@ -89,7 +89,7 @@ class Readers:
 
 def _pairs(lines: list[str]) -> list[str]:
     """Check lines of pairs. Raises ValueError for an invalid line."""
-    if any("=" not in each for each in lines):
+    if any("=" not in line for line in lines):
         raise ValueError(_("write each as a name there, = and a name here"))
     return lines
 
@@ -100,9 +100,9 @@ Pairs = Annotated[list[str], AfterValidator(_pairs)]
 
 def group_here(lines: list[str], *names: Any) -> str | None:
     """Return the group here for one of its names in the source: "" for nobody; None if the lines do not mention it."""
-    pairs = [each.partition("=") for each in lines]
+    pairs = [line.partition("=") for line in lines]
     known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
-    return next((known[str(each).casefold()] for each in names if str(each or "").casefold() in known), None)
+    return next((known[str(item).casefold()] for item in names if str(item or "").casefold() in known), None)
 
 
 def usernames_with(addresses: Iterable[str]) -> frozenset[str]:

@@ -86,9 +86,9 @@ def named_problems(
     """Return a run's failures for this person: pages that they may not see are only counted."""
     if may_connect(user) and principal.folder_id is None:
         return list(run.problems)
-    names = {each["what"] for each in run.problems}
+    names = {problem["what"] for problem in run.problems}
     known = set(named_pages(principal, user, run.source).filter(path__in=names).values_list("path", flat=True))
-    told = [each for each in run.problems if each["what"] in known]
+    told = [problem for problem in run.problems if problem["what"] in known]
     if others := len(run.problems) - len(told):
         said = ngettext("One page you cannot see.", "%(n)d pages you cannot see.", others) % {"n": others}
         told.append({"what": "", "why": said})
@@ -185,7 +185,7 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
         secret = ""
     secret = secret or secrets.token_urlsafe(32)  # which nobody knows
     right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    is_signed = any(hmac.compare_digest(right.encode(), each.removeprefix("sha256=").encode()) for each in signatures)
+    is_signed = any(hmac.compare_digest(right.encode(), signature.removeprefix("sha256=").encode()) for signature in signatures)
     is_known = hmac.compare_digest(secret.encode(), token.encode())
     if source is None or not (is_signed or is_known):
         raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})

@@ -35,7 +35,7 @@ class Page:
 def pages_of(graph: Graph, site: str) -> dict[str, Page]:
     """Return the pages of a site, by their `place_of` keys."""
     found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
-    return {place_of(str(each.get("webUrl") or "")): _page(each) for each in found}
+    return {place_of(str(item.get("webUrl") or "")): _page(item) for item in found}
 
 
 def place_of(url: str) -> str:
@@ -82,5 +82,5 @@ def _part(part: Mapping[str, Any]) -> str:
     if isinstance(part.get("innerHtml"), str):
         return f"<div>{part['innerHtml']}</div>"
     made = dug(part, "data", "serverProcessedContent")
-    plain = [f"<p>{escape(str(each.get('value') or ''))}</p>" for each in listed(made, "searchablePlainTexts")]
-    return "".join([*plain, *(f"<div>{each.get('value') or ''}</div>" for each in listed(made, "htmlStrings"))])
+    plain = [f"<p>{escape(str(item.get('value') or ''))}</p>" for item in listed(made, "searchablePlainTexts")]
+    return "".join([*plain, *(f"<div>{item.get('value') or ''}</div>" for item in listed(made, "htmlStrings"))])

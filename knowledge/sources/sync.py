@@ -56,15 +56,15 @@ class Keeper:
         Raises Unreadable where the listing ends early, Overtaken.
         """
         later: list[Item] = []
-        for each in listing:
-            if isinstance(each, Missed):
-                self._note_missed(each)
-            elif self._may_be_moved(each):
-                self._see(each.id)
-                later.append(each)
+        for entry in listing:
+            if isinstance(entry, Missed):
+                self._note_missed(entry)
+            elif self._may_be_moved(entry):
+                self._see(entry.id)
+                later.append(entry)
             else:
-                self._see(each.id)
-                self._try(each)
+                self._see(entry.id)
+                self._try(entry)
             self._tell()
         self._refuse_emptiness(later)
         for item in later:  # a new name may be a rename of a missing one
@@ -113,7 +113,7 @@ class Keeper:
         content = self._fetch(item)
         sha256 = hashlib.sha256(content.data).hexdigest()
         if row is None and self.connector.ids_are_paths:
-            same = (each for each in self._gone() if each.sha256 == sha256)
+            same = (entry for entry in self._gone() if entry.sha256 == sha256)
             row = min(same, key=_is_kept_out, default=None)
             if row is not None and _is_kept_out(row):
                 self._keep_out(row, item)
@@ -236,7 +236,7 @@ class Keeper:
         row.modified_at = item.modified_at or (content.modified_at if content else None) or row.modified_at
         row.memory = dict(item.memory) or row.memory
         if content is not None:
-            row.sections = [list(each) for each in content.sections]
+            row.sections = [list(section) for section in content.sections]
 
     def _renamed(self, item: Item) -> SourceItem | None:
         """Return the row of an item under its previous id, where the connector knows that."""

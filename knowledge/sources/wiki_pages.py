@@ -20,7 +20,7 @@ def name_of(title: Any) -> str:
 def sections_of_html(body: str) -> tuple[tuple[str, str], ...]:
     """Return the headings of a page that have an id, with it."""
     found = html.fromstring(f"<div>{body}</div>").xpath(HEADINGS)
-    return tuple((" ".join(each.text_content().split()), each.get("id")) for each in found)
+    return tuple((" ".join(item.text_content().split()), item.get("id")) for item in found)
 
 
 def document_of(title: str, body: str) -> bytes:

@@ -32,17 +32,17 @@ class PassageBlock:
         return cells_in(text[self.start : self.end].split("\n", 1)[0]) if self.is_headed else []
 
 
-_DEFAULTS = {name: each.default for name, each in PassageBlock.__dataclass_fields__.items()}
+_DEFAULTS = {name: field.default for name, field in PassageBlock.__dataclass_fields__.items()}
 
 
 def to_json(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
     """Return the block as JSON, without default values."""
-    return [{name: value for name in _DEFAULTS if (value := getattr(each, name)) != _DEFAULTS[name]} for each in blocks]
+    return [{name: value for name in _DEFAULTS if (value := getattr(block, name)) != _DEFAULTS[name]} for block in blocks]
 
 
 def from_json(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:
     """Read the output of `to_json`."""
     return tuple(
-        PassageBlock(**{**each, "links": tuple((start, end, to) for start, end, to in each.get("links", ()))})
-        for each in value
+        PassageBlock(**{**item, "links": tuple((start, end, to) for start, end, to in item.get("links", ()))})
+        for item in value
     )

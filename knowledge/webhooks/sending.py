@@ -22,7 +22,7 @@ from knowledge.webhooks.setting_up import SecretLost, opened_secret
 
 CONNECT_S, SILENCE_S = 5, 10
 LATER = tuple(
-    timedelta(seconds=each) for each in (60, 300, 1_800, 7_200, 43_200)
+    timedelta(seconds=item) for item in (60, 300, 1_800, 7_200, 43_200)
 )  # after the first attempt, the second, …
 KEPT = timedelta(days=30)
 

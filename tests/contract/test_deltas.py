@@ -279,7 +279,7 @@ def test_assembly_does_not_depend_on_where_the_service_cuts(
         pieces = cut(json.dumps(arguments, ensure_ascii=False), random) or [""]
         place = index if has_indexes else None
         first = CallPiece(place, f"id{index}" if has_ids else "", name, pieces[0])
-        deltas += [Delta(calls=(each,)) for each in (first, *(CallPiece(place, "", "", rest) for rest in pieces[1:]))]
+        deltas += [Delta(calls=(item,)) for item in (first, *(CallPiece(place, "", "", rest) for rest in pieces[1:]))]
     deltas.append(Delta(finish="stop"))
     reply = Reply()
     for delta in deltas:

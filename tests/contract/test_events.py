@@ -154,7 +154,7 @@ def description() -> dict[str, Any]:
 
 def _with_null(part: Any) -> Any:
     if isinstance(part, list):
-        return [_with_null(each) for each in part]
+        return [_with_null(item) for item in part]
     if not isinstance(part, dict):
         return part
     given = {name: _with_null(value) for name, value in part.items() if name != "nullable"}
@@ -171,7 +171,7 @@ def test_every_event_fits_the_api_s_description_and_what_is_none_does_not(descri
         written = json.loads(event.model_dump_json())
         Draft4Validator({"$ref": named, "components": description["components"]}).validate(written)
         fitting = [ref for ref in known["StreamedEvent"]["oneOf"] if _fits(ref, written, description)]
-        assert [each["$ref"] for each in fitting] == [named]
+        assert [item["$ref"] for item in fitting] == [named]
         assert not _fits({"$ref": named}, written | {"seq": "7"}, description)
         assert not _fits({"$ref": named}, {k: v for k, v in written.items() if k != "response_type"}, description)
 

@@ -24,16 +24,16 @@ def parsed(content: bytes, filename: str, folder: Path) -> ParsedDocument:
     return parser_for(path, filename).parse(path, ParseLimits())
 
 
-@pytest.mark.parametrize("filename", sorted({each.filename for each in SAMPLES}))
+@pytest.mark.parametrize("filename", sorted({item.filename for item in SAMPLES}))
 def test_what_nobody_sees_is_kept_apart_with_its_reason_and_read_where_a_base_wants_it(
     filename: str, tmp_path: Path
 ) -> None:
-    for sample in (each for each in SAMPLES if each.filename == filename):
+    for sample in (item for item in SAMPLES if item.filename == filename):
         document = parsed(sample.content, sample.filename, tmp_path)
         assert sample.seen in document.text, sample.kind
         assert sample.unseen not in document.text, sample.kind
         assert sample.unseen[:8] not in document.text, sample.kind
-        reasons = {each.block.hidden for each in document.apart if sample.unseen in each.block.text}
+        reasons = {item.block.hidden for item in document.apart if sample.unseen in item.block.text}
         assert reasons == {sample.why}, sample.kind
         whole = document.with_hidden()
         assert sample.seen in whole.text, sample.kind
@@ -69,7 +69,7 @@ def test_pieces_stand_after_what_they_stood_after(tmp_path: Path) -> None:
         "<!-- zero --><h1>One</h1><p>Two.<b hidden>three</b></p><ul><li>Four</li><li hidden>five</li></ul><p>Six.</p>"
     )
     document = parsed(page.encode(), "a.html", tmp_path)
-    assert [(each.block.text, each.at) for each in document.apart] == [("zero", 0), ("three", 2), ("five", 3)]
+    assert [(item.block.text, item.at) for item in document.apart] == [("zero", 0), ("three", 2), ("five", 3)]
     assert document.text == "One\n\nTwo.\n\n- Four\n\nSix."
     assert [block.text for block in document.with_hidden().blocks] == [
         "zero",
@@ -98,7 +98,7 @@ def test_a_hidden_heading_is_no_title_and_no_heading(tmp_path: Path) -> None:
 def test_a_document_cannot_write_marks_of_its_own(tmp_path: Path) -> None:
     page = f"<p>{SEEN['en']}\U0010fffc0\U0010fffd</p><p hidden>{UNSEEN['en']}</p><p>\U0010fffc0\U0010fffd Last.</p>"
     document = parsed(page.encode(), "a.html", tmp_path)
-    assert [(each.block.text, each.at) for each in document.apart] == [(UNSEEN["en"], 1)]
+    assert [(item.block.text, item.at) for item in document.apart] == [(UNSEEN["en"], 1)]
 
 
 @pytest.mark.parametrize(("name", "ending"), [("a.txt", ""), ("a.csv", ",b"), ("a.md", ""), ("a.html", "<p>")])
@@ -143,5 +143,5 @@ def test_without_its_detector_each_format_would_give_it_away(
 ) -> None:
     name, replacement = OFF[kind]
     monkeypatch.setattr(f"knowledge.parsers.{name}", replacement)
-    sample = next(each for each in SAMPLES if each.kind == kind)
+    sample = next(item for item in SAMPLES if item.kind == kind)
     assert sample.unseen in parsed(sample.content, sample.filename, tmp_path).text

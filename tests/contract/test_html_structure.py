@@ -17,7 +17,7 @@ def page(body: str, folder: Path) -> ParsedDocument:
 
 
 def said(document: ParsedDocument) -> list[tuple[str, str]]:
-    return [(each.kind, each.text) for each in document.blocks]
+    return [(item.kind, item.text) for item in document.blocks]
 
 
 def test_blocks_are_what_the_elements_say(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_blocks_are_what_the_elements_say(tmp_path: Path) -> None:
 )
 def test_items_keep_the_numbers_that_the_page_shows(attributes: str, numbers: list[str], tmp_path: Path) -> None:
     document = page(f"<ol {attributes}><li>Stop.<li>Ring.<li value=7>Wait.<li>Go.</ol>", tmp_path)
-    assert [(each.kind, each.number) for each in document.blocks] == [("item", number) for number in numbers]
+    assert [(item.kind, item.number) for item in document.blocks] == [("item", number) for number in numbers]
     assert document.text == "\n".join(
         f"{a} {b}" for a, b in zip(numbers, ["Stop.", "Ring.", "Wait.", "Go."], strict=True)
     )
@@ -63,7 +63,7 @@ def test_lists_in_lists_are_deeper_items_and_blocks_in_them_are_blocks(tmp_path:
         "<li>Two<pre>\nx  = 1\n  y</pre>after<li><table><tr><td>a<td>b<tr><td>c<td>d</table></ul>"
     )
     document = page(body, tmp_path)
-    assert [(each.kind, each.depth, each.text) for each in document.blocks] == [
+    assert [(item.kind, item.depth, item.text) for item in document.blocks] == [
         ("item", 0, "- One\n  and more"),
         ("item", 1, "  1. Deep"),
         ("item", 0, "- Two"),
@@ -102,7 +102,7 @@ def test_links_keep_addresses_that_lead_somewhere(tmp_path: Path) -> None:
 def test_struck_text_is_kept_apart(struck: str, tmp_path: Path) -> None:
     document = page(f"<p>Price: {struck} <ins>95 €</ins></p><p>End.</p>", tmp_path)
     assert document.text == "Price: 95 €\n\nEnd."
-    assert [(each.block.text, each.block.hidden, each.at) for each in document.apart] == [
+    assert [(item.block.text, item.block.hidden, item.at) for item in document.apart] == [
         ("80 €", HiddenReason.STRUCK, 1)
     ]
 
@@ -198,7 +198,7 @@ def test_cells_keep_links_and_raised_text_and_what_is_hidden_stands_behind_the_t
     (table,) = document.blocks
     assert table.text == "| a | b |\n| --- | --- |\n| 10⁶ | here |"
     assert [table.text[start:end] for start, end, _ in table.links] == ["here"]
-    assert [(each.block.text, each.at) for each in document.apart] == [("no\nnever", 1)]
+    assert [(item.block.text, item.at) for item in document.apart] == [("no\nnever", 1)]
 
 
 def test_every_visible_word_of_a_page_is_read(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_blocks_are_what_the_marks_say(tmp_path: Path) -> None:
         "| | |\n|---|---|\n| ok | no fault |\n| not ok | locked |\n\nTerm\n: Paid.\n"
     )
     document = file(source, tmp_path)
-    assert [(each.kind, each.text) for each in document.blocks] == [
+    assert [(item.kind, item.text) for item in document.blocks] == [
         ("heading", "Curing"),
         ("paragraph", "It is cured for 1½ hours."),
         ("quotation", "Wear gloves."),
@@ -56,13 +56,13 @@ def test_links_of_every_notation_keep_their_targets(tmp_path: Path) -> None:
 def test_footnotes_stand_behind_what_refers_to_them_and_none_is_lost(tmp_path: Path) -> None:
     source = "At most ~~8,000~~ 12,000 euros.[^limit]\n\nMore.\n\n[^limit]: Outside the EU 5,000.\n[^vat]: 19%\n"
     document = file(source, tmp_path)
-    assert [(each.kind, each.number, each.text) for each in document.blocks] == [
+    assert [(item.kind, item.number, item.text) for item in document.blocks] == [
         ("paragraph", "", "At most 12,000 euros.¹"),
         ("footnote", "¹", "¹ Outside the EU 5,000."),
         ("paragraph", "", "More."),
         ("footnote", "", "19%"),
     ]
-    assert [(each.block.text, each.block.hidden) for each in document.apart] == [("8,000", HiddenReason.STRUCK)]
+    assert [(item.block.text, item.block.hidden) for item in document.apart] == [("8,000", HiddenReason.STRUCK)]
 
 
 YAML = (
@@ -109,7 +109,7 @@ def test_tags_in_markdown_are_read_as_a_page_reads_them(tmp_path: Path) -> None:
         "Line<br>two <kbd>Ctrl</kbd>\n\n<table>\n<tr><th>A</th><th>B</th></tr>\n\n"
         "<tr><td>1</td><td>2</td></tr>\n</table>\n\nSet `<name>`, then <name>.\n"
     )
-    assert [each.text for each in file(source, tmp_path).blocks] == [
+    assert [item.text for item in file(source, tmp_path).blocks] == [
         "Line\ntwo Ctrl",
         "| A | B |\n| --- | --- |\n| 1 | 2 |",
         "Set <name>, then .",

@@ -33,7 +33,7 @@ def parsed(source: str, filename: str, folder: Path) -> ParsedDocument:
 def test_a_page_of_nothing_has_no_blocks_but_its_title(tmp_path: Path) -> None:
     for body in NOTHING:
         titled = parsed(f"{FRONT}{body}\n", "_index.md", tmp_path)
-        assert (titled.title, [(each.kind, each.text) for each in titled.blocks]) == (
+        assert (titled.title, [(block.kind, block.text) for block in titled.blocks]) == (
             "部署 Deploy",
             [("heading", "部署 Deploy")],
         ), body
@@ -44,7 +44,7 @@ def test_a_page_of_nothing_has_no_blocks_but_its_title(tmp_path: Path) -> None:
 
 def test_what_its_comment_says_is_kept_apart(tmp_path: Path) -> None:
     for source, filename in ((f"{FRONT}<!-- Old. -->\n", "a.md"), ("<!DOCTYPE html><!-- Old. -->", "a.html")):
-        assert [each.block.text for each in parsed(source, filename, tmp_path).apart] == ["Old."]
+        assert [item.block.text for item in parsed(source, filename, tmp_path).apart] == ["Old."]
 
 
 @pytest.mark.parametrize("filename", ["a.md", "a.html"])

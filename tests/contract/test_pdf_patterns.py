@@ -25,9 +25,9 @@ def pdf(content: bytes, *, resources: bytes = b"", extra: tuple[bytes, ...] = ()
         *extra,
     ]
     written, places = b"%PDF-1.7\n", []
-    for number, each in enumerate(objects, 1):
+    for number, item in enumerate(objects, 1):
         places.append(len(written))
-        written += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+        written += b"%d 0 obj\n%s\nendobj\n" % (number, item)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     size = len(objects) + 1
     tail = b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
@@ -108,7 +108,7 @@ def test_what_stands_elsewhere_or_later_shows_nothing(tmp_path: Path) -> None:
     content = IN_PATTERN + b"40 100 500 50 re f " + hidden + words(TEXT, IN_PATTERN) + b" 0 0 0 rg 40 700 500 5 re f"
     document = parsed(pdf(content, resources=PATTERN, extra=(shaded(BLACK),)), "a.pdf", tmp_path)
     assert UNSEEN["en"][:8] not in document.text
-    assert any(UNSEEN["en"][:8] in each.block.text for each in document.apart)
+    assert any(UNSEEN["en"][:8] in item.block.text for item in document.apart)
 
 
 @pytest.mark.parametrize(("limit", "most"), [("_MAX_RENDERED", 0), ("_MAX_OBJECTS", 1)])

@@ -106,7 +106,7 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
                 "query": "kubernetes deployment rolling update 默认策略是什么",
                 "top_k": 8,
                 "filters": {"scope": ["team-a", "project-x"]},
-                "returned_evidence_ids": [each["evidence_id"] for each in CITED],
+                "returned_evidence_ids": [item["evidence_id"] for item in CITED],
             },
             "sql": {
                 "generated_sql": "SELECT COUNT(*) AS cnt FROM users WHERE tenant_id=? AND created_at>=? AND created_at<? LIMIT 50",
@@ -158,8 +158,8 @@ ROOM = {
 def without_nothing(value: Any) -> Any:
     """A null says the same as a field that is not there."""
     if isinstance(value, dict):
-        return {key: without_nothing(each) for key, each in value.items() if each is not None}
-    return [without_nothing(each) for each in value] if isinstance(value, list) else value
+        return {key: without_nothing(item) for key, item in value.items() if item is not None}
+    return [without_nothing(item) for item in value] if isinstance(value, list) else value
 
 
 def test_an_example_of_the_specification_is_read_and_written_back() -> None:

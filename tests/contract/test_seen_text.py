@@ -151,7 +151,7 @@ def test_white_words_on_any_shading_are_read(how: str, by_style: bool, tmp_path:
 
 
 def test_what_a_field_shows_is_read_and_one_that_never_ends_hides_nothing(tmp_path: Path) -> None:
-    begin, separate, end = (f'<w:r><w:fldChar w:fldCharType="{each}"/></w:r>' for each in ("begin", "separate", "end"))
+    begin, separate, end = (f'<w:r><w:fldChar w:fldCharType="{item}"/></w:r>' for item in ("begin", "separate", "end"))
     code = "<w:r><w:instrText>REF a</w:instrText></w:r>"
     document = docx.Document()
     for before, after in ((f"{begin}{code}{separate}", end), (begin, "")):

@@ -71,7 +71,7 @@ def test_the_title_comes_first_and_bullets_are_items_of_their_level(tmp_path: Pa
     deck.slide.shapes.title.top = Inches(5)
     deck.write(deck.slide.placeholders[1].text_frame, [("One", 0, ""), ("Inner", 1, ""), ("Plain", 0, "<a:buNone/>")])
     document = deck.read(tmp_path)
-    assert [(each.kind, each.text, each.page) for each in document.blocks] == [
+    assert [(item.kind, item.text, item.page) for item in document.blocks] == [
         ("heading", "Yard", 1), ("item", "- One", 1), ("item", "  - Inner", 1), ("paragraph", "Plain", 1)
     ]  # fmt: skip
 
@@ -116,14 +116,14 @@ def test_a_chart_is_the_table_it_is_drawn_from(tmp_path: Path) -> None:
     chart.chart_title.text_frame.text = "Containers"
     chart.value_axis.axis_title.text_frame.text = "Number"
     document = deck.read(tmp_path)
-    assert [(each.kind, each.text) for each in document.blocks[1:]] == [
+    assert [(item.kind, item.text) for item in document.blocks[1:]] == [
         ("caption", "Containers\nNumber"),
         (
             "chart",
             "|  | Moved |\n| --- | --- |\n| First half › Q1 | 1,210 |\n| First half › Q2 | 1,345 |\n| Second half › Q3 | 1,502 |",
         ),
     ]
-    assert {each.page for each in document.blocks} == {1}
+    assert {item.page for item in document.blocks} == {1}
 
 
 @pytest.mark.parametrize(("first_row", "is_headed"), [(True, True), (False, False)])
@@ -133,7 +133,7 @@ def test_a_table_has_names_of_columns_where_the_slide_says_so(first_row: bool, i
     table.first_row = first_row
     for number, text in enumerate(["Ramp", "Load", "LB", "Ort", "LC", "Feld"]):
         table.cell(number // 2, number % 2).text = text
-    assert [each.is_headed for each in deck.read(tmp_path).blocks] == [is_headed]
+    assert [item.is_headed for item in deck.read(tmp_path).blocks] == [is_headed]
 
 
 def test_merged_cells_fill_their_places_and_header_rows_join(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_links_of_words_and_of_shapes_lead_somewhere(tmp_path: Path) -> None:
     run.text, run.hyperlink.address = "the portal", "https://portal.example"
     other = deck.slide.shapes.add_textbox(Inches(1), Inches(6), Inches(2), Inches(1))
     other.text_frame.text, other.click_action.hyperlink.address = "shop", "https://shop.example"
-    assert [each.links for each in deck.read(tmp_path).blocks] == [
+    assert [item.links for item in deck.read(tmp_path).blocks] == [
         ((0, 10, "https://portal.example"),), ((0, 4, "https://shop.example"),)
     ]  # fmt: skip
 
@@ -175,7 +175,7 @@ def test_footers_are_said_once_and_numbers_of_slides_never(tmp_path: Path) -> No
                 )
             )
     document = deck.read(tmp_path)
-    assert sorted((each.kind, each.text, each.page) for each in document.blocks) == [
+    assert sorted((item.kind, item.text, item.page) for item in document.blocks) == [
         ("heading", "Yard", 1), ("heading", "Yard", 2), ("running", "Internal, YR-7", 1), ("running", "March 2026", 1)
     ]  # fmt: skip
 
@@ -197,6 +197,6 @@ def test_comments_are_kept_apart(tmp_path: Path) -> None:
         "comments/comment1", "comments", f"<p:cmLst {P}><p:cm><p:text>Is this right?</p:text></p:cm></p:cmLst>"
     )
     document = deck.read(tmp_path)
-    assert [(each.block.text, each.block.hidden, each.block.page) for each in document.apart] == [
+    assert [(item.block.text, item.block.hidden, item.block.page) for item in document.apart] == [
         ("Is this right?", "comment", 1)
     ]

@@ -215,7 +215,7 @@ def outside_the_scope(reader: User, name: str, document: Document) -> list[Calle
     asked = [arguments(name, document)]
     if name == "knowledge_search":
         asked.append({**asked[0], "knowledge_base_ids": [str(document.knowledge_base_id)]})
-    return [called(reader, name, each, scope=narrow) for each in asked]
+    return [called(reader, name, item, scope=narrow) for item in asked]
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in FILTERED_BY_THE_STATEMENT])

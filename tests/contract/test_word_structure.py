@@ -39,7 +39,7 @@ def test_a_heading_is_told_by_its_style_or_outline_level(tmp_path: Path) -> None
         file.add(paragraph(style, f'<w:pStyle w:val="{style}"/>'))
     file.add(paragraph("Outlined", '<w:outlineLvl w:val="2"/>'), paragraph(run("Bold words", "<w:b/>")))
     headings = of_kind(read(file, tmp_path), "heading")
-    assert [(each.text, each.level) for each in headings] == [
+    assert [(heading.text, heading.level) for heading in headings] == [
         ("Title", 1),
         ("Chapter", 1),
         ("Section", 2),
@@ -56,8 +56,8 @@ def test_numbers_of_clauses_are_those_that_word_shows(tmp_path: Path) -> None:
     )
     file.add(*(in_list(f"text {place}", depth) for place, depth in enumerate((0, 1, 1, 2, 2, 3, 0, 1, 2))))
     items = read(file, tmp_path).blocks
-    assert [each.number for each in items] == ["第一条", "1.1", "1.2", "(a)", "(b)", "", "第二条", "2.1", "(a)"]
-    assert [each.depth for each in items] == [0, 1, 1, 2, 2, 3, 0, 1, 2]
+    assert [item.number for item in items] == ["第一条", "1.1", "1.2", "(a)", "(b)", "", "第二条", "2.1", "(a)"]
+    assert [item.depth for item in items] == [0, 1, 1, 2, 2, 3, 0, 1, 2]
     assert [items[0].text, items[3].text, items[5].text] == ["第一条 text 0", "    (a) text 3", "      - text 5"]
 
 
@@ -69,7 +69,7 @@ def test_lists_go_on_begin_anew_and_restart_as_defined(tmp_path: Path) -> None:
         numbering.append(xml(f'<w:num w:numId="{name}"><w:abstractNumId w:val="90"/>{override}</w:num>'))
     for name, depth in ((90, 0), (90, 1), (91, 0), (90, 1), (92, 0), (92, 0)):
         file.add(in_list("text", depth, name), paragraph("between"))
-    numbers = [each.number for each in read(file, tmp_path).blocks if each.kind == "item"]
+    numbers = [item.number for item in read(file, tmp_path).blocks if item.kind == "item"]
     assert numbers == ["1.", "1)", "2.", "2)", "7.", "8."]
 
 
@@ -174,7 +174,7 @@ def test_notes_follow_the_paragraph_that_refers_to_them(tmp_path: Path) -> None:
         "footnotes", "footnotes", notes("footnote", _2="Oslo: 210 euros.", _3="By train only.", _4="gone", _5="star")
     )
     file.add_part("endnotes", "endnotes", notes("endnote", _2="Until 2027."))
-    first, other, last = (f'<w:r><w:footnoteReference w:id="{each}"/></w:r>' for each in (2, 4, 3))
+    first, other, last = (f'<w:r><w:footnoteReference w:id="{item}"/></w:r>' for item in (2, 4, 3))
     file.add(
         paragraph(run("Hotels: 140 euros") + first + run(".")),
         paragraph(
@@ -186,8 +186,8 @@ def test_notes_follow_the_paragraph_that_refers_to_them(tmp_path: Path) -> None:
     assert said(document) == [
         "Hotels: 140 euros¹.", "¹ Oslo: 210 euros.", "Trips²ⁱ", "² By train only.", "ⁱ Until 2027.", "*", "* star"
     ]  # fmt: skip
-    assert [each.number for each in of_kind(document, "footnote")] == ["¹", "²", "ⁱ", "*"]
-    assert [(each.block.text, each.block.hidden) for each in document.apart] == [("gone", "deleted")]
+    assert [item.number for item in of_kind(document, "footnote")] == ["¹", "²", "ⁱ", "*"]
+    assert [(item.block.text, item.block.hidden) for item in document.apart] == [("gone", "deleted")]
 
 
 def test_headers_and_footers_are_said_once_without_numbers_of_pages(tmp_path: Path) -> None:
@@ -200,11 +200,11 @@ def test_headers_and_footers_are_said_once_without_numbers_of_pages(tmp_path: Pa
         section.header._element.append(xml(header))
         pages = '<w:fldSimple w:instr=" PAGE "><w:r><w:t>3</w:t></w:r></w:fldSimple>'
         page = paragraph(f"{run('Page ')}{pages}{run(' of ')}{pages.replace('PAGE', 'NUMPAGES')}")
-        for each in (paragraph("Valid from 1 March 2026"), page):
-            section.footer._element.append(xml(each))
+        for item in (paragraph("Valid from 1 March 2026"), page):
+            section.footer._element.append(xml(item))
         section.first_page_header.paragraphs[0].text = "Not shown"
     document = read(file, tmp_path)
-    assert [(each.kind, each.text) for each in document.blocks] == [
+    assert [(item.kind, item.text) for item in document.blocks] == [
         ("running", "Document no.\tTH-014"), ("paragraph", "Body."), ("running", "Valid from 1 March 2026")
     ]  # fmt: skip
     file.document.sections[1].different_first_page_header_footer = True
@@ -215,9 +215,9 @@ def test_links_keep_their_words_and_addresses(tmp_path: Path) -> None:
     file = WordFile()
     outside = file.add_link("https://portal.example/x")
     raised = '<w:vertAlign w:val="subscript"/>'
-    field = "".join(f'<w:r><w:fldChar w:fldCharType="{each}"/></w:r>' for each in ("begin", "separate", "end"))
+    field = "".join(f'<w:r><w:fldChar w:fldCharType="{item}"/></w:r>' for item in ("begin", "separate", "end"))
     code = '<w:r><w:instrText>HYPERLINK "mailto:a@b.example"</w:instrText></w:r>'
-    begin, separate, end = (f"{each}</w:r>" for each in field.split("</w:r>")[:3])
+    begin, separate, end = (f"{part}</w:r>" for part in field.split("</w:r>")[:3])
     file.add(
         paragraph(
             f'{run("The ")}<w:hyperlink r:id="{outside}" w:anchor="p">{run("CO")}{run("2", raised)}</w:hyperlink>'
@@ -225,7 +225,7 @@ def test_links_keep_their_words_and_addresses(tmp_path: Path) -> None:
         paragraph(f"{begin}{code}{separate}{run('write us')}{end}"),
         paragraph(f'<w:hyperlink w:anchor="inside">{run("above")}</w:hyperlink>'),
     )
-    assert [(each.text, each.links) for each in read(file, tmp_path).blocks] == [
+    assert [(item.text, item.links) for item in read(file, tmp_path).blocks] == [
         ("The CO₂", ((4, 7, "https://portal.example/x#p"),)), ("write us", ((0, 8, "mailto:a@b.example"),)), ("above", ())
     ]  # fmt: skip
 
@@ -251,7 +251,7 @@ def test_a_chart_is_the_table_it_is_drawn_from(tmp_path: Path) -> None:
     relation = file.add_part("charts/chart1", "chart", chart())
     file.add(paragraph(run("See:") + drawing(f'<c:chart r:id="{relation}"/>')))
     document = read(file, tmp_path)
-    assert [(each.kind, each.text) for each in document.blocks] == [
+    assert [(item.kind, item.text) for item in document.blocks] == [
         ("paragraph", "See:"),
         ("caption", "Moved\nQuarter"),
         ("chart", "| Quarter | North | South |\n| --- | --- | --- |\n| Q1 | 12.5% |  |\n| Q2 | 50.0% | 25.0% |"),
@@ -280,7 +280,7 @@ def test_smart_art_is_read_as_items(tmp_path: Path) -> None:
 def test_a_caption_is_one_with_its_number(tmp_path: Path) -> None:
     number = '<w:fldSimple w:instr=" SEQ Table "><w:r><w:t>2</w:t></w:r></w:fldSimple>'
     file = WordFile().add(paragraph(f"{run('Table ')}{number}{run(': Loads')}", '<w:pStyle w:val="Caption"/>'))
-    assert [(each.kind, each.text) for each in read(file, tmp_path).blocks] == [("caption", "Table 2: Loads")]
+    assert [(item.kind, item.text) for item in read(file, tmp_path).blocks] == [("caption", "Table 2: Loads")]
 
 
 def test_formulas_are_read_on_one_line(tmp_path: Path) -> None:

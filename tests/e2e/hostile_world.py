@@ -150,8 +150,8 @@ class HostileWorld(World):
 
 def is_of_people(field: Field[Any, Any]) -> bool:
     """Whether a field holds words that the product did not write. What must differ from row to row is set by name above."""
-    unique = [each for each in field.model._meta.constraints if isinstance(each, UniqueConstraint)]
-    is_one_of_a_kind = field.unique or any(field.name in each.fields for each in unique)
+    unique = [constraint for constraint in field.model._meta.constraints if isinstance(constraint, UniqueConstraint)]
+    is_one_of_a_kind = field.unique or any(field.name in item.fields for item in unique)
     is_text = isinstance(field, CharField | TextField) and not field.choices and not is_one_of_a_kind
     return is_text and field.name not in OUR_OWN
 

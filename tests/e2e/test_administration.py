@@ -95,7 +95,7 @@ def unusable(page: Page, url: str, addresses: Iterable[str]) -> list[str]:
     for address in addresses:
         page.goto(url + address)
         faults += [
-            f"{address}: {fault}" for fault in faults_of(page) if not any(each in fault for each in DJANGO_S_OWN)
+            f"{address}: {fault}" for fault in faults_of(page) if not any(item in fault for item in DJANGO_S_OWN)
         ]
     return faults
 

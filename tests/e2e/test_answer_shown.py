@@ -118,7 +118,7 @@ def test_one_line_says_what_is_done_and_folds_to_time_and_steps(system: System, 
         page.wait_for_timeout(50)
     assert line.sent, "no socket was opened within 10 s"
     page.evaluate(HOLD, STEP_MS)  # each line stands until the test lets its time be over
-    found = [{"knowledge_id": each, "knowledge_title": title} for each, title in (("a", "Tokens"), ("b", EVIL))]
+    found = [{"knowledge_id": item, "knowledge_title": title} for item, title in (("a", "Tokens"), ("b", EVIL))]
     reading_on = [called("list_knowledge_chunks", {"knowledge_id": "b"}), called("database_query", "{")]
     line.tell("tool_call", tool_calls=[called("knowledge_search", {"queries": ["token lifetime"]})])
     line.tell("tool_result", data={"display_type": "search_results", "results": found})

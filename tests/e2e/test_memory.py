@@ -101,7 +101,7 @@ def _family(system: System) -> Iterator[psutil.Process]:
             line = " ".join(process.cmdline())
             inside = process.cwd().startswith(str(system.checkout.root)) or str(system.checkout.root) in line
             if inside or process.environ().get("COPILOT_HOME") == str(system.checkout.root):
-                found |= {each.pid: each for each in (process, *process.children(recursive=True))}
+                found |= {child.pid: child for child in (process, *process.children(recursive=True))}
         except psutil.Error:
             continue
     yield from found.values()

@@ -86,8 +86,8 @@ def test_a_worker_takes_an_upload_to_its_end_beside_an_import_and_after_its_conn
             assert cursor.fetchone()[0] >= 1, "the worker keeps its connection from document to document"
         second = newest_version(make_document(base))
         assert wait_until(lambda: is_done(second), timeout_s=300), "the worker did not read the next upload"
-    assert [(status(each), each.attempts) for each in (first, second)] == [(ParseStatus.COMPLETED, 1)] * 2
-    assert {status(each) for each in imported} == {ParseStatus.PENDING}
+    assert [(status(item), item.attempts) for item in (first, second)] == [(ParseStatus.COMPLETED, 1)] * 2
+    assert {status(item) for item in imported} == {ParseStatus.PENDING}
 
 
 def test_a_valkey_that_refuses_to_write_is_waited_for(tmp_path: Path) -> None:

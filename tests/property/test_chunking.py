@@ -70,10 +70,10 @@ def check_blocks(parsed: ParsedDocument, chunks: Sequence[ChunkDraft]) -> None:
     names = {block.text.split("\n", 1)[0] for block in parsed.blocks if block.is_headed}
     for chunk in chunks:
         end = 0
-        for each in chunk.blocks:
-            assert end <= each.start < each.end <= len(chunk.text)
-            assert not chunk.text[end : each.start].strip()
-            end = each.end
-            if each.is_headed and not each.repeated:
-                assert chunk.text[each.start : each.end].split("\n", 1)[0] in names
+        for entry in chunk.blocks:
+            assert end <= entry.start < entry.end <= len(chunk.text)
+            assert not chunk.text[end : entry.start].strip()
+            end = entry.end
+            if entry.is_headed and not entry.repeated:
+                assert chunk.text[entry.start : entry.end].split("\n", 1)[0] in names
         assert end == len(chunk.text)

@@ -50,8 +50,8 @@ def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[obje
     name = {entity.id: entity.name for entity in found.entities}
     text = dict(Chunk.unscoped.values_list("id", "text"))
     return (
-        {(each.name, each.kind, each.hops, each.passages) for each in found.entities},
-        {(name[each.subject_id], each.kind, name[each.object_id], len(each.chunk_ids)) for each in found.relations},
+        {(item.name, item.kind, item.hops, item.passages) for item in found.entities},
+        {(name[relation.subject_id], relation.kind, name[relation.object_id], len(relation.chunk_ids)) for relation in found.relations},
         {text[pk] for pk, _score in found.passages},
     )
 

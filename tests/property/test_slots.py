@@ -282,6 +282,6 @@ Employees have 99 days of annual leave in each calendar year [1]
     writer, events = async_to_sync(played)()
     assert [event.data["slot"] for event in events if isinstance(event, Answer)] == [0, 0]
     assert len(writer.slots.slots) == 3
-    assert laid_out((each.gap, each.marked) for each in writer.slots.kept) == (
+    assert laid_out((item.gap, item.marked) for item in writer.slots.kept) == (
         f"- {THIRTY}.[1] A sick note is due on the third day of absence.[1]"
     )

@@ -73,7 +73,7 @@ def _lines(made: Made, shape: Shape, rows: range, *, is_head: bool) -> list[str]
 
 def is_across(made: Made, cell: str) -> bool:
     """Whether cells take whole rows: titles of those below them, written beside each of them."""
-    columns = {column for each in made.places.values() for _, column in each}
+    columns = {column for place in made.places.values() for _, column in place}
     return all({column for _, column in made.places[title]} == columns for title in cell.split(JOINED))
 
 
@@ -85,7 +85,7 @@ def read(made: Made) -> list[Block]:
 @given(tables())
 def test_cells_stand_under_names_of_their_column_and_beside_cells_of_their_row(made: Made) -> None:
     blocks = read(made)
-    for table in (each for each in blocks if each.kind == "table"):
+    for table in (item for item in blocks if item.kind == "table"):
         lines = [cells_in(line) for line in table.text.split("\n")]
         names = lines[0] if table.is_headed else [""] * len(lines[0])
         for line in lines[2:] if table.is_headed else lines:

@@ -15,7 +15,7 @@ def item(name: str, *asked: str, commits: bool = False, file: str = "test_a.py")
 
 
 def ordered(*items: Any) -> list[str]:
-    return [each.nodeid for each in in_order(items)]
+    return [entry.nodeid for entry in in_order(items)]
 
 
 def test_who_shares_nothing_comes_first_and_who_shares_more_comes_later() -> None:

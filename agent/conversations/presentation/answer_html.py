@@ -53,7 +53,7 @@ def as_html(message: ShownMessage) -> SafeString:
     is_written = message.provider not in OURS
     written = _with_contents(_read(_written(parts)), message) if is_written else ""
     body = written or _stressed(_lines(_told(parts, message.headlines)), message)
-    chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
+    chips = ["".join(map(_drawn, item)) for _sentence, item in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
     body = body.replace(_OUTSIDE, outside).replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
@@ -114,7 +114,7 @@ def _stressed(body: str, message: ShownMessage) -> str:
     places = list(re.finditer(rf"(?<![\w.,]){re.escape(value)}(?!\w)", body)) if value else []
     if not places:
         return body
-    at_end = [each for each in places if body[each.end() : each.end() + 1] in (_CHIPS[0], "<")]
+    at_end = [item for item in places if body[item.end() : item.end() + 1] in (_CHIPS[0], "<")]
     start, end = (at_end or places)[0].span()
     return f'{body[:start]}<strong class="figure">{value}</strong>{body[end:]}'
 

@@ -43,7 +43,7 @@ def chips_after(message: ShownMessage, sources: Sequence[CitedPassage]) -> Itera
     """
     cited = {source.number: source for source in sources}
     queried = {query.number: query for query in message.queries}
-    shown = [each for each in message.sentences if not each.is_masked]
+    shown = [item for item in message.sentences if not item.is_masked]
     before: tuple[int, ...] = ()
     for place, sentence in enumerate(shown):
         following = shown[place + 1] if place + 1 < len(shown) else None
@@ -79,7 +79,7 @@ def _chips(
             language=language_of(first.label) or "en",
             is_again=is_again,
         )
-    verified = {each.number: each for each in message.verified}
+    verified = {item.number: item for item in message.verified}
     outside = {page.number: page for page in message.pages}
     for number in numbers:
         if query := queried.get(number):

@@ -21,7 +21,7 @@ def tables_in(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], 
     A table is a run of consecutive rows with the columns of its first row, or some of them.
     """
     found: dict[int, tuple[list[str], Cells]] = {}
-    for _is_row, group in groupby(enumerate(sentences), key=lambda each: each[1].gap == ROW_GAP):
+    for _is_row, group in groupby(enumerate(sentences), key=lambda item: item[1].gap == ROW_GAP):
         for run in _alike([(place, _cells(sentence.text)) for place, sentence in group if _is_row]):
             columns = list(run[0][1])
             if len(run) >= MIN_ROWS:

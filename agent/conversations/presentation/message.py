@@ -245,7 +245,7 @@ class ShownMessage:
     @property
     def faults(self) -> list[tuple[str, str]]:
         """Return the possible problems of an answer, in the reader's language."""
-        return [(each.value, str(each.label)) for each in AnswerFault]
+        return [(item.value, str(item.label)) for item in AnswerFault]
 
     @property
     def fault_name(self) -> str:
@@ -268,7 +268,7 @@ class ShownMessage:
     @property
     def opening(self) -> list[ShownSentence]:
         """Return our own words above the passages."""
-        return list(takewhile(lambda each: not each.citations and not each.is_masked, self.sentences))
+        return list(takewhile(lambda item: not item.citations and not item.is_masked, self.sentences))
 
     @property
     def folded(self) -> list[ShownCitation]:
@@ -280,8 +280,8 @@ class ShownMessage:
         """Return the results and our own words above them, for an answer of passages with results."""
         numbers = {query.number for query in self.queries}
         rest = self.sentences[len(self.opening) :]
-        shown = [each for each in rest if not each.is_masked and (not each.citations or numbers & set(each.citations))]
-        return [replace(each, text=self.headlines.get(each.text, each.text)) for each in shown]
+        shown = [item for item in rest if not item.is_masked and (not item.citations or numbers & set(item.citations))]
+        return [replace(item, text=self.headlines.get(item.text, item.text)) for item in shown]
 
     @property
     def headlines(self) -> dict[str, str]:

@@ -33,7 +33,7 @@ def foot_of(message: ShownMessage) -> str:
     ending = ending_of(message)
     if ending == "passages" and message.citations:
         return _("Excerpts from your documents")
-    if ending != "said" or not any(not each.is_masked for each in message.sentences):
+    if ending != "said" or not any(not sentence.is_masked for sentence in message.sentences):
         return ""
     if message.stop_reason == StopReason.CANCELLED:
         return _("Stopped before it was complete")

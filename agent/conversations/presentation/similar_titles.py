@@ -34,6 +34,6 @@ def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
         named |= Q(title__icontains=word.strip("?？.,。，"))
     rows = Document.objects.visible_to(principal).filter(named).order_by("-updated_at").values_list("pk", "title")
     scored = [(len(asked & set(terms(title))) / len(asked), title, pk) for pk, title in rows[:LOOKED_AT]]
-    best = sorted((each for each in scored if each[0] >= MIN), key=lambda each: (-each[0], each[1]))[:MAX]
+    best = sorted((item for item in scored if item[0] >= MIN), key=lambda item: (-item[0], item[1]))[:MAX]
     places = places_of(principal, [pk for _share, _title, pk in best])
     return tuple(CloseTitle(pk, title, places.get(pk)) for _share, title, pk in best)

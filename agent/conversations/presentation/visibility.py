@@ -114,10 +114,10 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
     pages = tuple(_page(page) for page in row.pages.all())
-    verified = tuple(each for each in seen.verified.get(row.pk, ()) if standing_on(each.answer_id) in seen.vouched)
+    verified = tuple(element for element in seen.verified.get(row.pk, ()) if standing_on(element.answer_id) in seen.vouched)
     outside = {page.number for page in pages}  # public: every reader of the answer may see them
-    numbers = {each.number for each in citations} | {each.number for each in queries} | outside
-    numbers |= {each.number for each in verified}
+    numbers = {element.number for element in citations} | {element.number for element in queries} | outside
+    numbers |= {element.number for element in verified}
     said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], said) for c in citations}
     sentences = _sentences(row, numbers, outside)
@@ -163,15 +163,15 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
 def _sentences(row: Message, seen: Collection[int], outside: Collection[int]) -> tuple[ShownSentence, ...]:
     """Return the sentences with hidden ones masked; for passages, our own words above nothing are dropped."""
     sentences = tuple(_sentence(*placed, seen, outside) for placed in enumerate(row.sentences))
-    if _output_of(row).get("kind") and not any(each.citations for each in sentences):
-        return tuple(each for each in sentences if each.is_masked)
+    if _output_of(row).get("kind") and not any(sentence.citations for sentence in sentences):
+        return tuple(sentence for sentence in sentences if sentence.is_masked)
     return sentences
 
 
 def _content(row: Message, sentences: Collection[ShownSentence]) -> str:
     if not sentences or row.role != Role.ASSISTANT:
         return row.content
-    return laid_out((each.gap, each.text) for each in sentences if not each.is_masked)
+    return laid_out((sentence.gap, sentence.text) for sentence in sentences if not sentence.is_masked)
 
 
 def _may_say(row: Message, seen: _Seen) -> bool:
@@ -216,11 +216,11 @@ def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]
     ]
     if not citing:
         return found
-    for each in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
-        assert each.answer is not None  # filtered
-        found[each.message_id].append(
+    for element in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
+        assert element.answer is not None  # filtered
+        found[element.message_id].append(
             ShownVerified(
-                each.number, each.evidence_id, each.answer.pk, each.answer.question, each.by, each.verified_on
+                element.number, element.evidence_id, element.answer.pk, element.answer.question, element.by, element.verified_on
             )
         )
     return found

@@ -90,9 +90,9 @@ def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Foot
     for query in answer.queries:
         numbers[query.number] = len(footnotes) + 1
         footnotes.append(Footnote(len(footnotes) + 1, _query(query)))
-    for each in answer.verified:
-        numbers[each.number] = len(footnotes) + 1
-        footnotes.append(Footnote(len(footnotes) + 1, _verified(each)))
+    for item in answer.verified:
+        numbers[item.number] = len(footnotes) + 1
+        footnotes.append(Footnote(len(footnotes) + 1, _verified(item)))
     for page in answer.pages:
         numbers[page.number] = len(footnotes) + 1
         footnotes.append(Footnote(len(footnotes) + 1, _page(page), page.url))
@@ -178,7 +178,7 @@ def printable(text: str) -> str:
 
     These are control characters except tab and line ends, surrogates, and non-characters.
     """
-    return "".join(each for each in text if each in "\t\n\r" or (each >= " " and not _is_forbidden(ord(each))))
+    return "".join(item for item in text if item in "\t\n\r" or (item >= " " and not _is_forbidden(ord(item))))
 
 
 def _is_forbidden(code: int) -> bool:

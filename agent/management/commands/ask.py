@@ -89,8 +89,8 @@ class Command(BaseCommand):
             if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
                 table = query.result.table
                 self.stdout.write(markdown_table(table.columns, table.rows, table.words))
-        for each in message.verified:
-            self.stdout.write(f"  [{each.number}] ({_('verified')}) {each.by}, {each.verified_on}: {each.question}")
+        for item in message.verified:
+            self.stdout.write(f"  [{item.number}] ({_('verified')}) {item.by}, {item.verified_on}: {item.question}")
         for outside in message.pages:
             self.stdout.write(f"  [{outside.number}] ({_('from outside')}) {outside.title}: {outside.url}")
         if message.notice:

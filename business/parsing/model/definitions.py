@@ -112,15 +112,15 @@ class _Followed:
         followed, differing = [], []
         for model in used:
             for measure in model.measures:
-                own = {each for each in found if each.is_of(model, measure)}
-                kept = {each for each in own if each.keeps(model, measure.filter, model.default_filter)}
+                own = {item for item in found if item.is_of(model, measure)}
+                kept = {item for item in own if item.keeps(model, measure.filter, model.default_filter)}
                 is_repeated = model.name in repeated
                 if own and own == kept and not measure.time and not is_repeated:
                     matched |= own
                     followed.append(measure)
                 elif (measure.filter or model.default_filter or is_repeated) if own else _is_called(measure, shown):
                     differing.append((model, measure))
-        is_free = any(each not in matched for each in found) or (not found and tree.find(exp.AggFunc) is not None)
+        is_free = any(item not in matched for item in found) or (not found and tree.find(exp.AggFunc) is not None)
         return cls(used, tuple(followed), tuple(differing), is_free)
 
 
@@ -165,9 +165,9 @@ def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, fr
     column = turned.this.unnest() if isinstance(turned, exp.In | exp.EQ | exp.NEQ) else None
     column = column.this if isinstance(column, exp.Cast) else column
     listed = turned.expressions if isinstance(turned, exp.In) else [turned.args.get("expression")]
-    if not isinstance(column, exp.Column) or not all(isinstance(each, exp.Literal) for each in listed):
+    if not isinstance(column, exp.Column) or not all(isinstance(item, exp.Literal) for item in listed):
         return None, frozenset()
-    values = frozenset(each.this for each in listed if isinstance(each, exp.Literal))
+    values = frozenset(item.this for item in listed if isinstance(item, exp.Literal))
     if not is_not:
         return column, values
     known = [d for d in model.dimensions if d.expr == column.name and d.values]

@@ -78,7 +78,7 @@ def limit_of(sql: str) -> int | None:
 def conditions_of(sql: str, language: str) -> tuple[str, ...]:
     """Return the conditions of a statement as it writes them, for the note below its headline."""
     tree = parsed(sql)
-    parts = [each.sql(dialect="postgres") for each in tree.find_all(exp.Where, exp.Having)] if tree else []
+    parts = [item.sql(dialect="postgres") for item in tree.find_all(exp.Where, exp.Having)] if tree else []
     told = " ".join(" ".join(dict.fromkeys(parts)).split())
     if not told:
         return ()
@@ -111,7 +111,7 @@ def _is_made_up(shown: exp.Expr) -> bool:
     if node.find(exp.Column, exp.Star, exp.Select, exp.Count):
         return False
     is_of_ones = isinstance(node, exp.Sum) and node.this.sql() == "1"
-    return not is_of_ones and any(not each.is_string for each in node.find_all(exp.Literal))
+    return not is_of_ones and any(not item.is_string for item in node.find_all(exp.Literal))
 
 
 class _Checked(Select):
@@ -148,18 +148,18 @@ class _Checked(Select):
         if place is None or primary is None or primary.expr != place[1]:
             return False
         made_of = [self.place(column) for column in computed.find_all(exp.Column)]
-        return bool(made_of) and not any(each and _is_a_key(each, self.catalog) for each in made_of)
+        return bool(made_of) and not any(item and _is_a_key(item, self.catalog) for item in made_of)
 
     def _lists_once(self) -> bool:
         """Return whether distinct rows are listed and nothing is counted: multiplied rows do not matter."""
         return bool(self.select.args.get("distinct")) and not any(
-            each.find(exp.AggFunc, exp.Window) for each in self.select.expressions
+            expression.find(exp.AggFunc, exp.Window) for expression in self.select.expressions
         )
 
     def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
         """Yield tables with aggregated rows that a join repeats, with the repeating table, unless it is a breakdown."""
         group = self.select.args.get("group")
-        by = {alias for each in (group.expressions if group else []) for alias in self._grouped(each)}
+        by = {alias for expression in (group.expressions if group else []) for alias in self._grouped(expression)}
         for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
             if node.parent_select is not self.select or isinstance(node.this, exp.Distinct):
                 continue
@@ -172,9 +172,9 @@ class _Checked(Select):
 
     def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
         """Yield tables with several rows per row of a table that no group separates. by: tables of the groups."""
-        for each in self._beyond_one(alias):
-            other = self.sources[each]
-            if isinstance(other, SemanticModel) and each not in by and not by & self._beyond(other, own):
+        for item in self._beyond_one(alias):
+            other = self.sources[item]
+            if isinstance(other, SemanticModel) and item not in by and not by & self._beyond(other, own):
                 yield other
 
     def _beyond_one(self, alias: str) -> list[str]:
@@ -190,7 +190,7 @@ class _Checked(Select):
             near |= more
         while more := {end for begin, end in steps if begin in near | far and end} - near - far:
             far |= more
-        return [each for each in self.sources if each in far]
+        return [source for source in self.sources if source in far]
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
         """Return whether several rows of the other's table may match one row: the column is not its table's key."""
@@ -245,7 +245,7 @@ class _Checked(Select):
             if node.parent_select is not self.select or not isinstance(node.this, exp.Column):
                 continue
             given = node.expressions if isinstance(node, exp.In) else [node.args.get("expression")]
-            listed = [each.this for each in given if isinstance(each, exp.Literal) and each.is_string and each.this]
+            listed = [item.this for item in given if isinstance(item, exp.Literal) and item.is_string and item.this]
             dimension = self._dimension(node.this)
             if dimension is not None and dimension.values and listed:
                 known = {value.value for value in dimension.values}
@@ -256,7 +256,7 @@ class _Checked(Select):
         model = self.catalog.models.get(place[0]) if place else None
         if model is None or place is None:
             return None
-        return next((each for each in model.dimensions if each.expr.strip('"') == place[1]), None)
+        return next((item for item in model.dimensions if item.expr.strip('"') == place[1]), None)
 
 
 def _is_like(text: str, pattern: str) -> bool:

@@ -92,7 +92,7 @@ class Select:
             return source.name, column.name
         if not isinstance(source, exp.Select):
             return None if owner else ("", column.name)
-        shown = next((each for each in source.expressions if each.alias_or_name == column.name), None)
+        shown = next((expression for expression in source.expressions if expression.alias_or_name == column.name), None)
         inner = shown.unalias() if shown is not None else None
         return Select.of(source, self.catalog).place(inner) if isinstance(inner, exp.Column) else None
 

@@ -62,8 +62,8 @@ def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, contex
     """Return both readings of “Which has the largest budget?”: of all, or of those asked about; None if it is said."""
     if not isinstance(alone, LogicalQuery) or alone.rows is None or _table_of(earlier) != alone.rows.model:
         return None
-    fields = {each.field for each in alone.filters}
-    filters = (*alone.filters, *(each for each in earlier.filters if each.field not in fields))
+    fields = {entry.field for entry in alone.filters}
+    filters = (*alone.filters, *(entry for entry in earlier.filters if entry.field not in fields))
     narrowed = alone.model_copy(update={"filters": filters, "times": alone.times or earlier.times})
     return _either(narrowed, alone, earlier, lexicon, context)
 
@@ -107,8 +107,8 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
         return one_of(list(uncertain.values()), catalog, context)
     if not found:
         return Unparseable(str(refused)) if refused else None
-    fields = {each.field for each in earlier.filters}
-    nearest = [query for query in found.values() if {each.field for each in query.filters} == fields]
+    fields = {entry.field for entry in earlier.filters}
+    nearest = [query for query in found.values() if {entry.field for entry in query.filters} == fields]
     nearest = nearest or list(found.values())
     least = min(distance(query, catalog) for query in nearest)
     nearest = [query for query in nearest if distance(query, catalog) == least]
@@ -132,10 +132,10 @@ class Change:
         query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
         if said.is_share:
-            queries = [share for each in queries for share in self._shares(each)]
+            queries = [share for entry in queries for share in self._shares(entry)]
         if not re.fullmatch("[Lxmqecz_&@]*", said.text) or all(query == self.earlier for query in queries):
             raise Unread("what is left over, or nothing new")
-        queries = [LogicalQuery.model_validate(each.model_dump()) for each in queries]
+        queries = [LogicalQuery.model_validate(entry.model_dump()) for entry in queries]
         return [each for query in queries for each in self._instead_or_besides(query)]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
@@ -143,23 +143,23 @@ class Change:
         if self.said.related or self.said.events:
             raise Unread("a condition of another kind")
         filters = list(query.filters)
-        for each in self.said.filters:
-            same = [old for old in filters if old.field == each.field and {old.op, each.op} <= _LISTED]
-            filters = [each if old in same else old for old in filters] if same else [*filters, each]
-        last = {each.field: each for each in filters}
+        for entry in self.said.filters:
+            same = [old for old in filters if old.field == entry.field and {old.op, entry.op} <= _LISTED]
+            filters = [entry if old in same else old for old in filters] if same else [*filters, entry]
+        last = {entry.field: entry for entry in filters}
         metrics = tuple(
             m.model_copy(update={"filters": tuple(last.get(f.field, f) for f in m.filters)}) for m in query.metrics
         )
         inner = {old.field for metric in query.metrics for old in metric.filters}
-        kept = tuple(each for each in filters if each.field not in inner)
+        kept = tuple(entry for entry in filters if entry.field not in inner)
         return query.model_copy(update={"filters": kept, "metrics": metrics})
 
     def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Offer both for another column of the same table: “And in China?” after Europe may replace it or add to it."""
-        new = {each.field for each in self.said.filters} - {each.field for each in self.earlier.filters}
+        new = {entry.field for entry in self.said.filters} - {entry.field for entry in self.earlier.filters}
         tables = {field.partition(".")[0] for field in new}
         replaced = [f for f in self.earlier.filters if f.op in _LISTED and f.field.partition(".")[0] in tables]
-        kept = tuple(each for each in query.filters if each not in replaced)
+        kept = tuple(entry for entry in query.filters if entry not in replaced)
         if len(kept) == len(query.filters) or not self.lead.contrasts:
             return [query]
         return [query.model_copy(update={"filters": kept}), query]
@@ -168,16 +168,16 @@ class Change:
         """Replace the breakdown of the same kind: a time by a time, another by another."""
         said, new = self.said, list(dict.fromkeys(self.said.dimensions))
         columns = said.all("DA")
-        if not new and len(columns) == 1 and self.lead.goes_on and [each.grain for each in query.dimensions] == [None]:
+        if not new and len(columns) == 1 and self.lead.goes_on and [dimension.grain for dimension in query.dimensions] == [None]:
             new = [Dimension(name=columns[0].name)]  # no, I meant countries
             said.drop("DA")
         if not new:
             return query
-        is_time = all(each.grain is not None for each in new)
+        is_time = all(entry.grain is not None for entry in new)
         is_moved = query.comparison is not None and query.comparison.to == "previous_period"
         if query.rows is not None or (is_moved and is_time):
             raise Unread("a breakdown of a list, or which period each is compared with")
-        kept = [each for each in query.dimensions if (each.grain is None) == is_time and is_time and self.lead.goes_on]
+        kept = [dimension for dimension in query.dimensions if (dimension.grain is None) == is_time and is_time and self.lead.goes_on]
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
@@ -202,7 +202,7 @@ class Change:
         if old is None or old.over is not None or (tables and query.dimensions and old.agg != "count"):
             raise Unread("which of the numbers, or a breakdown by them")
         metric = made[0] if made else Metric(name=tables[0], agg="count")
-        if metric.name in {each.name for each in query.dimensions}:
+        if metric.name in {dimension.name for dimension in query.dimensions}:
             raise Unread("a number of what it is broken down by")
         return query.model_copy(update={"metrics": (metric,)})
 
@@ -222,7 +222,7 @@ class Change:
         if len(query.times) != 1 or len(said.times) != 1:
             raise Unread("which times are compared")
         (old,) = query.times
-        alike = [each for each in self._meant(old, said.times[0]) if self._length(each) == self._length(old) != 0]
+        alike = [entry for entry in self._meant(old, said.times[0]) if self._length(entry) == self._length(old) != 0]
         if not alike:
             raise Unread("times of another length")
         said.times = []
@@ -246,14 +246,14 @@ class Change:
             raise Unread("of whose time")
         if not times:
             return [query]
-        if (query.comparison is not None and query.comparison.to == "time") or any(each.time for each in query.related):
+        if (query.comparison is not None and query.comparison.to == "time") or any(entry.time for entry in query.related):
             raise Unread("which of the times")
         if not query.times:
             return [query.model_copy(update={"times": tuple(times)})]
         (old,), (time,) = query.times, times
         field = time.field or ("" if is_of_others else old.field)
-        found = [each.model_copy(update={"field": field}) for each in self._meant(old, time)]
-        return [query.model_copy(update={"times": (each,)}) for each in found]
+        found = [entry.model_copy(update={"field": field}) for entry in self._meant(old, time)]
+        return [query.model_copy(update={"times": (entry,)}) for entry in found]
 
     def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
         """Return the possible times: after a month of another year “October” may mean that year's, and vice versa."""
@@ -273,7 +273,7 @@ class Change:
             return [query.model_copy(update={"share": True})]
         if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
             raise Unread("a share of what")
-        return [shared(query, each) for each in query.filters]
+        return [shared(query, entry) for entry in query.filters]
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
         """Change the direction, or how many are shown, by default as many as before."""
@@ -320,7 +320,7 @@ def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery 
 
 @cache
 def _steps() -> list[tuple[re.Pattern[str], str, int]]:
-    names = {unit: "|".join(sorted(each, key=len, reverse=True)) for unit, each in words().times["units"].items()}
+    names = {unit: "|".join(sorted(moment, key=len, reverse=True)) for unit, moment in words().times["units"].items()}
     return [
         (re.compile(re.escape(form).replace(r"\{unit\}", f"(?:{names[unit]})")), unit, by)
         for unit in ("day", "week", "month", "quarter", "year")

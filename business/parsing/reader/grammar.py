@@ -103,7 +103,7 @@ class Reading:
         standing: tuple[TimeRange, ...] = (),
     ) -> "Reading":  # fmt: skip
         """Read everything but the head. Raises Unread."""
-        tokens = [_token(catalog, *each) for each in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
+        tokens = [_token(catalog, *entry) for entry in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
         reading = cls(catalog, today, [token for token in tokens if token.kind], standing)
         for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
             part()
@@ -146,14 +146,14 @@ class Reading:
         if "~VV" in self.text:
             raise Unread("what is left out")
         self.rewrite("[!~]V|V,|V", self._valued)
-        if len({each.field for each in self.filters}) < len(self.filters):
+        if len({entry.field for entry in self.filters}) < len(self.filters):
             raise Unread("values of one column in two places")
 
     def _joined(self, run: Run) -> Run | None:
         if run[0].name != run[-1].name:
             return None
         token = replace(run[0], values=tuple(dict.fromkeys((*run[0].values, *run[-1].values))))
-        return [token, *(each for each in run if each.kind == "C")]
+        return [token, *(entry for entry in run if entry.kind == "C")]
 
     def _valued(self, run: Run) -> Run:
         value = one(run, "V")
@@ -217,7 +217,7 @@ class Reading:
         if len(times) == 2:
             before, later = sorted(times, key=lambda time: self.days(time)[0] or date.min)
             name = before.field or later.field
-            before, later = (each.model_copy(update={"field": name}) for each in (before, later))
+            before, later = (entry.model_copy(update={"field": name}) for entry in (before, later))
             part = in_the_year_of(self.days(later), self.days(before))  # October compared to last year: its October
             before = TimeRange(field=name, start=part[0], end=part[1]) if part else before
             times, self.comparison = [later], Comparison(to="time", time=before)
@@ -272,7 +272,7 @@ class Reading:
         if self.dimensions:
             self.rewrite("b$", lambda run: [])  # 按地区分
         is_moved = self.comparison is not None and self.comparison.to == "previous_period"
-        if any(each.grain for each in self.dimensions) and (is_moved or "Q" in self.text):
+        if any(entry.grain for entry in self.dimensions) and (is_moved or "Q" in self.text):
             raise Unread("which period each is compared with, or a running total")
 
     def _ranked_by(self, run: Run) -> Run:
@@ -328,8 +328,8 @@ def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) 
     money, units = (
         {code.partition(":")[2] for code in asked if code.startswith(kind)} for kind in ("currency", "unit")
     )
-    named = [name for leaf in query.leaves for name in (leaf.name, *(each.field for each in leaf.filters))]
-    named += [each.field for each in query.filters] + list(query.rows.columns if query.rows else ())
+    named = [name for leaf in query.leaves for name in (leaf.name, *(entry.field for entry in leaf.filters))]
+    named += [entry.field for entry in query.filters] + list(query.rows.columns if query.rows else ())
     named += [query.ranking.by] if query.ranking else []
     kept = {catalog.unit(name) for name in named}
     coins = kept & set(said()["currencies"])

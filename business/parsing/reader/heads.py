@@ -32,7 +32,7 @@ class Head:
         elif not self._numbers():
             self._rows()
         if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
-            said.dimensions = [each for each in said.dimensions if each.name != self.base]
+            said.dimensions = [dimension for dimension in said.dimensions if dimension.name != self.base]
         if said.order is not None and self.ranking is None:
             self.ranking = Ranking(descending=said.order)
         self._require_sense()
@@ -117,7 +117,7 @@ class Head:
     def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
         """Drop tables named only for their conditions: “revenue of customers in Germany”."""
         said = self.said
-        owners = bases | {table_of(f.field) for f in said.filters} | {table_of(each.name) for each in said.dimensions}
+        owners = bases | {table_of(f.field) for f in said.filters} | {table_of(dimension.name) for dimension in said.dimensions}
         for token in said.all("T"):
             if token.name in owners and len(said.all("T")) > keep:
                 said.row.remove(token)
@@ -131,9 +131,9 @@ class Head:
         """Read the first groups by a metric, or rows by a column."""
         said, groups, text = self.said, tuple(self.said.dimensions), self.said.text
         token = self.superlative()
-        tables = {each.name for each in said.all("T")}
+        tables = {item.name for item in said.all("T")}
         if token.kind in "pk":
-            said.by = self.price(tables or {table_of(each.field) for each in said.filters})
+            said.by = self.price(tables or {table_of(item.field) for item in said.filters})
         if said.by is None and token.kind in "wo" and len(tables) == 1:
             default = self.catalog.model(*tables).defaults.agg_time_dimension
             said.by = f"{min(tables)}.{default}" if default else None
@@ -192,7 +192,7 @@ class Head:
             (name, each) for name in tables for each in self.catalog.model(name).dimensions if each.type == "number"
         ]
         found = [
-            (name, each) for name, each in columns if any(word in said for said in each.words() for word in _PRICE)
+            (name, item) for name, item in columns if any(word in said for said in item.words() for word in _PRICE)
         ]
         if len(found) != 1:
             raise Unread("which price")
@@ -246,7 +246,7 @@ class Head:
         said, reaches = self.said, self.catalog.joins.distance
         fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
         owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
-        bases = [each for each in sorted(owners) if all(reaches(each, other) is not None for other in owners)]
+        bases = [owner for owner in sorted(owners) if all(reaches(owner, other) is not None for other in owners)]
         if not columns and "q" in said.text:
             raise Unread("what of it")  # what was invoiced
         if len(bases) != 1 or not (said.all("Lxmqec") or (columns and self._is_named(bases[0]))):
@@ -273,7 +273,7 @@ class Head:
 
     def _is_named(self, model: str) -> bool:
         """Return whether particular things are named, by name or number."""
-        return any(each.field and (each.field == self._name_of(model) or each.op == "=") for each in self.said.filters)
+        return any(item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.said.filters)
 
     def _events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
@@ -332,7 +332,7 @@ class Head:
             f.field == self._name_of(base) and f.op == "in" for f in said.filters
         ):
             raise Unread("a thing by its own name")
-        tables = {"", base, *(each.model for each in said.related)}
+        tables = {"", base, *(item.model for item in said.related)}
         if any(table_of(time.field) not in tables for time in said.times):
             raise Unread("of whose time")
 

@@ -203,12 +203,12 @@ def same_measures(query: LogicalQuery) -> str:
 def distance(query: LogicalQuery, catalog: Catalog) -> int:
     """Return the distance of a query's parts: the number of tables it names beyond the first."""
     named = {metric.name.partition(".")[0] for metric in query.metrics}
-    named |= {each.name.partition(".")[0] for each in query.dimensions if each.name}
+    named |= {entry.name.partition(".")[0] for entry in query.dimensions if entry.name}
     named |= {query.rows.model, *(name.partition(".")[0] for name in query.rows.columns)} if query.rows else set()
-    named |= {each.field.partition(".")[0] for each in query.filters if each.field}
-    named |= {each.field.partition(".")[0] for each in query.times if each.field}
-    named |= {each.model for each in query.related}
-    named |= {f.field.partition(".")[0] for each in query.related for f in each.filters}
+    named |= {entry.field.partition(".")[0] for entry in query.filters if entry.field}
+    named |= {moment.field.partition(".")[0] for moment in query.times if moment.field}
+    named |= {entry.model for entry in query.related}
+    named |= {f.field.partition(".")[0] for entry in query.related for f in entry.filters}
     base = query.rows.model if query.rows else query.metrics[0].name.partition(".")[0]
     steps = [catalog.joins.distance(base, name) for name in named]
     return sum(10 if step is None else step for step in steps)

@@ -125,9 +125,9 @@ def _span_patterns() -> tuple[Pattern, ...]:
 
 def _slots() -> dict[str, str]:
     times = words().times
-    units = "|".join(sorted((word for each in times["units"].values() for word in each), key=len, reverse=True))
-    months = "|".join(sorted((word for each in times["months"] for word in each), key=len, reverse=True))
-    ordinals = "|".join(word for each in times["ordinals"] for word in each)
+    units = "|".join(sorted((word for item in times["units"].values() for word in item), key=len, reverse=True))
+    months = "|".join(sorted((word for item in times["months"] for word in item), key=len, reverse=True))
+    ordinals = "|".join(word for item in times["ordinals"] for word in item)
     english = "|".join(sorted((w for w, n in words().numbers.items() if n and w.isascii()), key=len, reverse=True))
     return {
         "unit": rf"(?P<unit>{units})s?", "n": rf"(?P<n>\d{{1,3}}|{_HAN_N}|{english})", "year": r"(?P<year>(?:19|20)\d\d)",

@@ -79,10 +79,10 @@ def scratch(within: Isolation) -> Iterator[Path]:
     try:
         folder.chmod(0o711)
         user = _FIRST_PASSING_USER + randbelow(_PASSING_USERS)
-        for each in ("in", "out", "tmp", "root"):
-            (folder / each).mkdir(mode=0o755)
-            if each != "in" and within.namespaces is Namespaces.OWN and os.geteuid() == 0:
-                os.chown(folder / each, user, user)
+        for item in ("in", "out", "tmp", "root"):
+            (folder / item).mkdir(mode=0o755)
+            if item != "in" and within.namespaces is Namespaces.OWN and os.geteuid() == 0:
+                os.chown(folder / item, user, user)
         yield folder
     finally:
         throw_away(folder)

@@ -57,7 +57,7 @@ class _Said:
     errors: bytearray
 
     def ran(self, status: int, stopped: Stopped | None, files: Mapping[str, bytes]) -> Ran:
-        output, errors = (bytes(each).decode("utf-8", errors="replace") for each in (self.output, self.errors))
+        output, errors = (bytes(item).decode("utf-8", errors="replace") for item in (self.output, self.errors))
         return Ran(status, output, errors, files, stopped)
 
 

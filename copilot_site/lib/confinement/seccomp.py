@@ -59,7 +59,7 @@ def is_known_machine() -> bool:
 
 def restrict() -> None:
     """Restrict this process, and every thread that it starts, to these calls. Raises CannotConfine."""
-    code = b"".join(struct.pack("=HBBI", *each) for each in _program(platform.machine(), os.getpid()))
+    code = b"".join(struct.pack("=HBBI", *item) for item in _program(platform.machine(), os.getpid()))
     kept = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(kept))
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -43,9 +43,9 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return _UNKEPT.sub("", value)
     if isinstance(value, list):
-        return [cleaned(each) for each in value]
+        return [cleaned(item) for item in value]
     if isinstance(value, dict):
-        return {cleaned(name): cleaned(each) for name, each in value.items()}
+        return {cleaned(name): cleaned(item) for name, item in value.items()}
     return value
 
 
@@ -132,7 +132,7 @@ def _candidates(text: str) -> list[str]:
     is_whole = text.rstrip()[-1:] in ('"', "]", "}", ",")  # a number or a word may go on behind the cut
     found = [f"{text}{closing}"] if is_whole else []
     found += [f"{text[:place]}{closed}" for place, closed in reversed(ends[-MAX_CUTS:])]
-    return [_without_commas(each) for each in found]
+    return [_without_commas(item) for item in found]
 
 
 def _without_commas(text: str) -> str:

@@ -38,4 +38,4 @@ def _has_nul(given: QueryDict) -> bool:
 
 def visible(text: str) -> str:
     """Show invisible characters by their numbers (`\\u200b`): people must see what they allow."""
-    return "".join(each if each.isprintable() or each in "\n\t " else f"\\u{ord(each):04x}" for each in text)
+    return "".join(item if item.isprintable() or item in "\n\t " else f"\\u{ord(item):04x}" for item in text)

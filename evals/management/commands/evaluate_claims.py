@@ -32,8 +32,8 @@ class Command(QuestionFileCommand):
                 f"{side} " + " ".join(f"{key} {sides[side][key]:>3}" for key in COUNTS) for side in ("right", "wrong")
             ]
             self.stdout.write(f"{name:<16} {'   '.join(counts)}")
-        for each in report["details"]:
-            if each["is_wrong"]:
-                side = "right" if each["supported"] else "wrong"
-                why = each["why"] or each["trap"]
-                self.stdout.write(f"{each['id']}: {side}, {each['outcome']} ({why}): {each['sentence']}")
+        for item in report["details"]:
+            if item["is_wrong"]:
+                side = "right" if item["supported"] else "wrong"
+                why = item["why"] or item["trap"]
+                self.stdout.write(f"{item['id']}: {side}, {item['outcome']} ({why}): {item['sentence']}")

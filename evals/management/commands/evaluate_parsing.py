@@ -39,7 +39,7 @@ class Command(ReportCommand):
         return {name: self._figures(options["folder"], expected, name, read) for name, read in readers.items()}
 
     def print_report(self, report: dict[str, Any]) -> None:
-        rows = [["", *report["ours"]], *([name, *map(str, each.values())] for name, each in report.items())]
+        rows = [["", *report["ours"]], *([name, *map(str, item.values())] for name, item in report.items())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -17,7 +17,7 @@ class Command(ReportCommand):
         parser.add_argument("cases", type=Path, help="JSON lines: id, sql, expect (allow or deny)")
         parser.add_argument("--seed", type=Path, required=True, help="SQL file that fills an empty database")
         parser.add_argument("--unit", required=True, help="org unit of the person, as the rows name it")
-        parser.add_argument("--protection", choices=[each.value for each in Protection], default=Protection.BOTH.value)
+        parser.add_argument("--protection", choices=[item.value for item in Protection], default=Protection.BOTH.value)
         super().add_arguments(parser)
 
     def measure(self, options: dict[str, Any]) -> dict[str, Any]:

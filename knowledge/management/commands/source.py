@@ -40,9 +40,9 @@ class Command(BaseCommand):
         actions.add_parser("kinds", help="the kinds of sources with their settings")
         adding = actions.add_parser("add", help="make a source; its secret, if it has one, is read from standard input")
         trying = actions.add_parser("try", help="show what a source would bring; nothing is stored")
-        for each in (adding, trying):
-            each.add_argument("kind")
-            each.add_argument(
+        for item in (adding, trying):
+            item.add_argument("kind")
+            item.add_argument(
                 "--set",
                 dest="given",
                 action="append",
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 metavar="NAME=VALUE",
                 help="a setting; a list by repeating it",
             )
-            each.add_argument("--secret", action="store_true", help="read a password or token from standard input")
+            item.add_argument("--secret", action="store_true", help="read a password or token from standard input")
         adding.add_argument("--name", required=True)
         adding.add_argument("--kb", required=True, help="name of the knowledge base")
         adding.add_argument("--folder", required=True, help="folder in it, like A/B; made when missing")
@@ -121,8 +121,8 @@ class Command(BaseCommand):
             f"{run.seen} pages: {run.added} new, {run.changed} changed, {run.moved} moved, {run.unchanged} as before, "
             f"{run.withdrawn} withdrawn, {run.failed} failed."
         )
-        for each in run.problems:
-            self.stdout.write(f"  {each['what']}: {each['why']}")
+        for item in run.problems:
+            self.stdout.write(f"  {item['what']}: {item['why']}")
         if wait:
             self._wait(source)
         if run.state != RunState.DONE:

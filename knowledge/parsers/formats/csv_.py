@@ -75,12 +75,12 @@ def _hundredth(plain: str) -> str:
 def plain_days(cells: Sequence[str]) -> list[str]:
     """Return the days of a column as 2024-04-03, "" for other text; all "" if day and month cannot be told apart."""
     found = [_DAY.fullmatch(cell.strip()) for cell in cells]
-    days = [(int(each[1]), int(each[3]), int(each[4]), each[2]) for each in found if each]
+    days = [(int(entry[1]), int(entry[3]), int(entry[4]), entry[2]) for entry in found if entry]
     is_day_first = any(first > 12 for first, _second, _year, _sign in days) or all(sign == "." for *_, sign in days)
     is_month_first = any(second > 12 for _first, second, _year, _sign in days)
     if not days or is_day_first == is_month_first:
         return [""] * len(cells)
-    return [_day(each, is_day_first) if each else "" for each in found]
+    return [_day(entry, is_day_first) if entry else "" for entry in found]
 
 
 def _day(found: re.Match[str], is_day_first: bool) -> str:

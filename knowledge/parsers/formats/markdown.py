@@ -79,8 +79,8 @@ class MarkdownParser:
         page = _READER.render(_SHORTCODE.sub(_shown, unmarked(source)))
         reader = Reader(page_tree(page, limits))
         blocks = [
-            replace(each, text=_HEADING_ID.sub("", each.text)) if each.kind == "heading" else each
-            for each in reader.blocks
+            replace(item, text=_HEADING_ID.sub("", item.text)) if item.kind == "heading" else item
+            for item in reader.blocks
         ]
         language = fields.get("lang") or fields.get("language")
         found = ParsedDocument.of(blocks, language=language, fields=fields, losses=counted(reader.losses))
@@ -112,8 +112,8 @@ def _stated(values: Mapping[str, Any]) -> dict[str, str]:
     """Return flat values as text, lists of them with commas between."""
     found: dict[str, str] = {}
     for name, value in values.items():
-        parts = [each for each in (value if isinstance(value, list) else [value]) if not isinstance(each, list | dict)]
-        text = ", ".join(filter(None, (" ".join(cleaned(_written(each)).split()) for each in parts)))
+        parts = [item for item in (value if isinstance(value, list) else [value]) if not isinstance(item, list | dict)]
+        text = ", ".join(filter(None, (" ".join(cleaned(_written(part)).split()) for part in parts)))
         if text and len(text) <= MAX_FIELD_TEXT and len(found) < MAX_FIELDS:
             found[cleaned(str(name)).strip()] = text
     return found

@@ -55,7 +55,7 @@ class PdfParser:
             pictures = [Picture(0, page.number, is_bare=page.is_bare) for page in pages if page.is_scan or page.is_bare]
             unseen = [found for page in pages for found in _unseen(page)]
             in_order: list[Block | Picture] = [*pictures, *blocks, *unseen]
-            in_order.sort(key=lambda each: each.page or 0)
+            in_order.sort(key=lambda item: item.page or 0)
             title = stated_title(cleaned(document.get_metadata_value("Title"))) or None
             losses = counted({"pages": sum(page.is_damaged for page in pages)})
             return ParsedDocument.of(in_order, title=title, page_count=len(document), losses=losses)
@@ -146,9 +146,9 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
 
 def _unseen(page: Page) -> Iterator[Block]:
     """Yield the hidden text of a page, a paragraph for each reason, in the order of the file."""
-    for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
+    for reason, segments in groupby(page.unseen, key=lambda item: item.hidden):
         if reason:
-            yield from hidden_block("\n".join(each.text for each in segments), reason, page=page.number)
+            yield from hidden_block("\n".join(item.text for item in segments), reason, page=page.number)
 
 
 def _ended(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: str) -> Segment:

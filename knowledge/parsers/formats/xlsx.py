@@ -53,7 +53,7 @@ class XlsxParser:
                     if is_seen:
                         formulas += of_sheet.formulas
                         seen.add(known.name)
-                    blocks += found if is_seen else (replace(each, hidden=HiddenReason.SHEET) for each in found)
+                    blocks += found if is_seen else (replace(item, hidden=HiddenReason.SHEET) for item in found)
         except PasswordError as error:
             raise Rejected("encrypted") from error
         except CalamineError as error:
@@ -70,7 +70,7 @@ def _charts_apart(path: Path, sheets: set[str]) -> int:
         for part in filter(_CHART.fullmatch, archive.namelist()):
             tree = etree.fromstring(archive.read(part), etree.XMLParser(recover=True, resolve_entities=False))
             series = [] if tree is None else list(tree.iter("{*}ser"))
-            sources = [each.findtext(f"{{*}}{of}//{{*}}f") or "" for each in series for of in ("val", "yVal")]
+            sources = [item.findtext(f"{{*}}{of}//{{*}}f") or "" for item in series for of in ("val", "yVal")]
             named = {source.rpartition("!")[0].strip("'").replace("''", "'") for source in sources if source}
             count += bool(series) and not named & sheets
     return count
@@ -114,7 +114,7 @@ class _Sheet:
         self._looks = _Looks()
         values = sheet.to_python(skip_empty_area=True)
         self._add_styles(values)
-        self._rows: list[Row] = [[each if isinstance(each, Cell) else _cell(each) for each in row] for row in values]
+        self._rows: list[Row] = [[item if isinstance(item, Cell) else _cell(item) for item in row] for row in values]
         for place, text in parts.texts.items():
             self._change(place, text=unmarked(text))
         for place, address in parts.links.items():
@@ -191,7 +191,7 @@ class _Sheet:
     def blocks_of(self, area: _Area) -> list[Block]:
         """Return a table with its header as the file states it: directly, or by frozen rows, bold letters or a fill."""
         stated = [self._looks.stated.get(cell) for row in area.rows[:1] for cell in row if cell is not EMPTY]
-        if stated and all(each is False for each in stated):
+        if stated and all(item is False for item in stated):
             return table_blocks(area.rows, header_rows=0)
         named = self._stated_rows(area) or self._frozen_rows(area) or self._filled_rows(area)
         if not named:
@@ -272,10 +272,10 @@ def _cell(value: Any, style: Style = _PLAIN) -> Cell:
 
 def _tables(area: _Area) -> Iterator[_Area]:
     """Yield the tables of a sheet, separated by blank columns, and by blank rows before a new header."""
-    for each in _apart_by_rows(area):
-        parts = _apart_by_columns(each)
+    for item in _apart_by_rows(area):
+        parts = _apart_by_columns(item)
         if len(parts) == 1:
-            yield each
+            yield item
         else:
             for part in parts:
                 yield from _tables(part)

@@ -39,7 +39,7 @@ def applies(kind: str, condition: str) -> bool:
 
 def on_a_screen(queries: str) -> bool:
     """Tell whether a wide screen matches one of these media queries; an empty list always matches."""
-    return not queries.strip() or any(_meets(each.strip()) for each in queries.lower().split(","))
+    return not queries.strip() or any(_meets(item.strip()) for item in queries.lower().split(","))
 
 
 def _meets(query: str) -> bool:
@@ -117,7 +117,7 @@ class Stylesheet:
         for source in sources:
             self._read(tinycss2.parse_stylesheet(source, skip_comments=True, skip_whitespace=True))
         page = _Element.from_html_root(tree).iter_subtree() if self._rules else ()
-        self._wrapped = {each.etree_element: each for each in page}
+        self._wrapped = {item.etree_element: item for item in page}
 
     def style_of(self, element: Any) -> dict[str, str]:
         """Return the element's style from rules and its own, the stronger over the weaker. Names in lower case."""
@@ -155,8 +155,8 @@ class Stylesheet:
             if node.type == "qualified-rule":
                 self._read(inside(node.content), _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
             elif node.lower_at_keyword.endswith("keyframes"):
-                frames = {name.strip(): declared(inside(each.content)) for each in tinycss2.parse_rule_list(node.content)
-                          if each.type == "qualified-rule" for name in _text_of(each.prelude).split(",")}  # fmt: skip
+                frames = {name.strip(): declared(inside(item.content)) for item in tinycss2.parse_rule_list(node.content)
+                          if item.type == "qualified-rule" for name in _text_of(item.prelude).split(",")}  # fmt: skip
                 self._last_frames[prelude.lower()] = frames.get("to") or frames.get("100%") or {}
             elif applies(node.lower_at_keyword, prelude.lower()):
                 rules = inside(node.content) if around else tinycss2.parse_rule_list(node.content)
@@ -167,9 +167,9 @@ class Stylesheet:
         if len(prelude) > _MAX_SELECTOR:
             return
         try:
-            found = [each for each in parsing.parse(prelude) if each.pseudo_element is None]
-            found = [each for each in found if _needed(each.parsed_tree) <= self._named]
-            tests = [_test_of(each.parsed_tree) for each in found]
+            found = [item for item in parsing.parse(prelude) if item.pseudo_element is None]
+            found = [item for item in found if _needed(item.parsed_tree) <= self._named]
+            tests = [_test_of(item.parsed_tree) for item in found]
         except (SelectorError, NotImplementedError, RecursionError):  # browsers drop what they do not understand
             return
         for selector, fits in zip(found, tests, strict=True):
@@ -209,17 +209,17 @@ def _test_of(node: Any) -> Test:
     if isinstance(node, parsing.CombinedSelector):
         return _around(node.combinator, _test_of(node.left), _test_of(node.right))
     plain, tests = [], []
-    for each in node.simple_selectors:
+    for item in node.simple_selectors:
         if "of" in (
-            getattr(part, "value", "") for part in getattr(each, "arguments", ())
+            getattr(part, "value", "") for part in getattr(item, "arguments", ())
         ):  # counts again for each element
             raise SelectorError("not read")
-        if hasattr(each, "selector_list") and not isinstance(each, parsing.RelationalSelector):
-            inner = [_test_of(one.parsed_tree) for one in each.selector_list]
-            is_not = isinstance(each, parsing.NegationSelector)
+        if hasattr(item, "selector_list") and not isinstance(item, parsing.RelationalSelector):
+            inner = [_test_of(one.parsed_tree) for one in item.selector_list]
+            is_not = isinstance(item, parsing.NegationSelector)
             tests.append(partial(_fits_any, inner, is_not=is_not))
         else:
-            plain.append(each)
+            plain.append(item)
     if plain:
         tree = SimpleNamespace(parsed_tree=parsing.CompoundSelector(plain), specificity=None, pseudo_element=None)
         tests.insert(0, compiling.CompiledSelector(tree).test)
@@ -265,7 +265,7 @@ def _nested(prelude: str, around: str) -> str:
 def _text_of(tokens: Sequence[Any]) -> str:
     """Return a value or a selector as text without comments; "" for thousands of nested brackets."""
     try:
-        return str(tinycss2.serialize([each for each in tokens if each.type != "comment"]).strip())
+        return str(tinycss2.serialize([token for token in tokens if token.type != "comment"]).strip())
     except RecursionError:
         return ""
 

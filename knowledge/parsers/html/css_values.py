@@ -66,7 +66,7 @@ def _counted(node: ast.AST) -> float:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_counted(left), _counted(right))
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as args, keywords=[]):
-            return _FUNCTIONS[name]([_counted(each) for each in args])
+            return _FUNCTIONS[name]([_counted(argument) for argument in args])
     raise ValueError("not a formula")
 
 

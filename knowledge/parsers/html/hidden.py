@@ -73,7 +73,7 @@ class Looks:
     """The looks of a page's elements (an lxml tree), by style sheets and attributes."""
 
     def __init__(self, tree: Any) -> None:
-        sheets = (each.text or "" for each in tree.iter("style") if on_a_screen(each.get("media") or ""))
+        sheets = (item.text or "" for item in tree.iter("style") if on_a_screen(item.get("media") or ""))
         self._styles = Stylesheet(tree, sheets)
 
     def of(self, element: Any, above: Look) -> Look:
@@ -86,7 +86,7 @@ class Looks:
         colour, alpha = _ink(style, above)
         drawn = style.get("visibility")
         opacities = [number(style.get("opacity")), *map(number, _FADED.findall(style.get("filter", "")))]
-        own = min((each for each in opacities if each is not None), default=1.0)
+        own = min((item for item in opacities if item is not None), default=1.0)
         return Look(
             reason=above.reason or _reason(element, style),
             colour=colour,
@@ -127,7 +127,7 @@ def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
     if said is None or said == "inherit":
         return above
     found = [shade(word) for word in split(split(said)[0], " ")]
-    return next((each[0] for each in found if each and each[1] >= 0.3), None)
+    return next((item[0] for item in found if item and item[1] >= 0.3), None)
 
 
 def _by_attributes(element: Any) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _is_moved_away(style: Mapping[str, str]) -> bool:
     moved = [px(style.get(name)) for name in names]
     moved += [px(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
     moved += [px(part) for part in style.get("translate", "").split()]
-    return any(each is not None and not _FAR_PX[0] < each < _FAR_PX[1] for each in moved)
+    return any(item is not None and not _FAR_PX[0] < item < _FAR_PX[1] for item in moved)
 
 
 def _is_shrunk(style: Mapping[str, str]) -> bool:
@@ -182,13 +182,13 @@ def _has_no_room(style: Mapping[str, str]) -> bool:
     words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
     sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
     return not {"hidden", "clip", "auto", "scroll"}.isdisjoint(words) and any(
-        each is not None and each <= _MIN_PX for each in sides
+        item is not None and item <= _MIN_PX for item in sides
     )
 
 
 def _is_cut_away(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
-        sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
+        sides = [item for item in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if item is not None]
         if len(sides) == 4:  # "auto" clips nothing
             top, right, bottom, left = sides
             return right - left <= _MIN_PX or bottom - top <= _MIN_PX

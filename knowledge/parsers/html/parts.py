@@ -86,8 +86,8 @@ def numbers_of(element: Any) -> Iterator[str]:
     items = list(element.iterchildren("li"))
     step = -1 if element.get("reversed") is not None else 1
     number = _whole(element.get("start"), len(items) if step < 0 else 1)
-    for each in items:
-        number = _whole(each.get("value"), number)
+    for item in items:
+        number = _whole(item.get("value"), number)
         yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
         number += step
     while True:

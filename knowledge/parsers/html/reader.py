@@ -45,8 +45,8 @@ class Reader(TextReader):
 
     @property
     def blocks(self) -> Iterator[Block]:
-        for each in self._found:
-            yield from [each] if isinstance(each, Block) else hidden_block(each.text, each.reason)
+        for entry in self._found:
+            yield from [entry] if isinstance(entry, Block) else hidden_block(entry.text, entry.reason)
 
     # --- blocks ----------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Reader(TextReader):
             self._is_code = kept
             self._flush()
             self._is_code = True
-            named = " ".join(each.get("class") or "" for each in (element, *element.iterchildren("code")))
+            named = " ".join(entry.get("class") or "" for entry in (element, *element.iterchildren("code")))
             language = found[1] if (found := _LANGUAGE.search(named)) else ""
             mode, self._mode = self._mode, "item"
             self._inside(element, look)
@@ -207,7 +207,7 @@ class Reader(TextReader):
         target = address[1:] if address.startswith("#") else ""
         if address.startswith("#") and not WORD.search("".join(element.itertext())):
             return  # "¶" beside a heading, "↩" after a note
-        note = next((each for each, name in self._notes.items() if name == target), None) if target else None
+        note = next((entry for entry, name in self._notes.items() if name == target), None) if target else None
         if note is not None and note not in self._numbers:
             said = "".join(element.itertext()).strip()
             is_raised = any(opened.is_raised for opened in self._open) or element.find(".//sup") is not None
@@ -294,18 +294,18 @@ class Reader(TextReader):
                 self._strays(row, row_look)
                 found = list(row.iterchildren("td", "th"))
                 cells: list[tuple[Cell, int, int]] = []
-                for each in found:
-                    cell_look = self._looks.of(each, row_look)
+                for entry in found:
+                    cell_look = self._looks.of(entry, row_look)
                     if cell_look.reason:
-                        self._hide(each, cell_look.reason)
+                        self._hide(entry, cell_look.reason)
                         continue
                     before = len(self._nested)
-                    text = self._flat(each, cell_look)
+                    text = self._flat(entry, cell_look)
                     row_name = next((cell.text for cell, _, _ in cells if cell.said), "")
                     self._nested[before:] = [(inner, of, row_name) for inner, of, _ in self._nested[before:]]
-                    named = is_name(each, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
+                    named = is_name(entry, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
                     cells.append(
-                        (Cell(text, is_name=named), span_of(each, "colspan"), span_of(each, "rowspan") or 1_000)
+                        (Cell(text, is_name=named), span_of(entry, "colspan"), span_of(entry, "rowspan") or 1_000)
                     )
                 grid.add_row(cells)
             grid.end_section()

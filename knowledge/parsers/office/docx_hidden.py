@@ -104,7 +104,7 @@ def _is_away(properties: Any) -> bool:
         return True
     moved = [_number(indent, "left") or _number(indent, "start")] if indent is not None else []
     moved += [_number(frame, "x"), _number(frame, "y")] if frame is not None else []
-    return any(not _FAR_TWIPS[0] < each < _FAR_TWIPS[1] for each in moved)
+    return any(not _FAR_TWIPS[0] < item < _FAR_TWIPS[1] for item in moved)
 
 
 def _why_shape(shape: Any) -> HiddenReason | None:

@@ -25,7 +25,7 @@ class _Level:
     """One level of a list: how its numbers look, and where they begin."""
 
     def __init__(self, tree: Any) -> None:
-        custom = next((each.get(f"{W}format") for each in tree.iter(f"{W}numFmt") if each.get(VAL) == "custom"), None)
+        custom = next((item.get(f"{W}format") for item in tree.iter(f"{W}numFmt") if item.get(VAL) == "custom"), None)
         self.form = custom or value_of(tree, "numFmt") or "decimal"
         self.text = (value_of(tree, "lvlText") or "")[:_MAX_TEXT]
         self.start = whole(value_of(tree, "start"))  # none is 0, as the standard has it
@@ -56,12 +56,12 @@ class Numbering:
         if tree is None:
             return
         named = {}
-        for each in tree.iterchildren(f"{W}abstractNum"):
-            name = each.get(f"{W}abstractNumId", "")
-            self._levels[name] = dict(_levels(each))
-            named[name] = value_of(each, "numStyleLink")
-        for each in tree.iterchildren(f"{W}num"):
-            self._add_list(each)
+        for child in tree.iterchildren(f"{W}abstractNum"):
+            name = child.get(f"{W}abstractNumId", "")
+            self._levels[name] = dict(_levels(child))
+            named[name] = value_of(child, "numStyleLink")
+        for child in tree.iterchildren(f"{W}num"):
+            self._add_list(child)
         for name, style in named.items():
             if style and (other := self._lists.get(linked_styles.get(style, ""))):
                 self._levels[name] = self._levels[other]
@@ -71,17 +71,17 @@ class Numbering:
         self._lists[name] = value_of(tree, "abstractNumId") or ""
         self._own[name] = {}
         self._starts[name] = {}
-        for each in tree.iterchildren(f"{W}lvlOverride"):
-            level = whole(each.get(f"{W}ilvl"))
-            self._own[name].update(_levels(each))
-            start = value_of(each, "startOverride")
+        for child in tree.iterchildren(f"{W}lvlOverride"):
+            level = whole(child.get(f"{W}ilvl"))
+            self._own[name].update(_levels(child))
+            start = value_of(child, "startOverride")
             if start is not None:
                 self._starts[name][level] = whole(start)
 
     def level_of_style(self, list_id: str, style: str) -> int | None:
         """Return the level that a style is tied to in a list."""
         levels = self._levels.get(self._lists.get(list_id, ""), {})
-        return next((level for level, each in levels.items() if each.style == style), None)
+        return next((level for level, item in levels.items() if item.style == style), None)
 
     def next(self, list_id: str, level: int) -> Numbered | None:
         """Count a paragraph; None where the list is not defined."""
@@ -95,7 +95,7 @@ class Numbering:
                 counts.setdefault(higher, levels[higher].start)
         start = self._starts[list_id].pop(level, None)
         counts[level] = start if start is not None else counts.get(level, levels[level].start - 1) + 1
-        for deeper in [each for each in counts if each > level]:
+        for deeper in [count for count in counts if count > level]:
             if deeper in levels and levels[deeper].restarts_after(level):
                 del counts[deeper]
         return Numbered(_shown(levels, level, counts), min(level, DEEPEST))
@@ -117,6 +117,6 @@ def _shown(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str
 
 
 def _levels(tree: Any) -> Iterator[tuple[int, _Level]]:
-    for each in tree.iterchildren(f"{W}lvl"):
-        if 0 <= (level := whole(each.get(f"{W}ilvl"))) <= DEEPEST:
-            yield level, _Level(each)
+    for child in tree.iterchildren(f"{W}lvl"):
+        if 0 <= (level := whole(child.get(f"{W}ilvl"))) <= DEEPEST:
+            yield level, _Level(child)

@@ -39,7 +39,7 @@ class Look:
     def over(self, other: "Look") -> "Look":
         if self == _NOTHING:
             return other
-        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
         return Look(*(theirs if own is None else own for own, theirs in pairs))
 
 
@@ -97,7 +97,7 @@ class Styles:
 
     def paragraph_fill(self, properties: Any) -> str | None:
         """Return the shading of a paragraph: its own, or what its style gives it."""
-        for said in (properties, *(each.find(f"{W}pPr") for each in self.chain(properties, "pStyle", "paragraph"))):
+        for said in (properties, *(item.find(f"{W}pPr") for item in self.chain(properties, "pStyle", "paragraph"))):
             if said is not None and (fill := fill_of(said.find(f"{W}shd"))):
                 return fill
         return None
@@ -105,7 +105,7 @@ class Styles:
     def level(self, properties: Any) -> int | None:
         """Return the level of a heading, 1 to 6; None for other paragraphs."""
         chain = self.chain(properties, "pStyle", "paragraph")
-        for said, name in [(properties, ""), *((each.find(f"{W}pPr"), _name(each)) for each in chain)]:
+        for said, name in [(properties, ""), *((item.find(f"{W}pPr"), _name(item)) for item in chain)]:
             outline = value_of(said, "outlineLvl")
             if outline is not None:
                 return min(whole(outline) + 1, 6) if whole(outline) < 9 else None
@@ -116,13 +116,13 @@ class Styles:
         return None
 
     def kind(self, properties: Any) -> BlockKind:
-        names = (_name(each).lower() for each in self.chain(properties, "pStyle", "paragraph"))
+        names = (_name(item).lower() for item in self.chain(properties, "pStyle", "paragraph"))
         return next((_KINDS[name] for name in names if name in _KINDS), "paragraph")
 
     def list_of(self, properties: Any) -> tuple[str, int | None, str] | None:
         """Return the list of a paragraph, its level in it where it is said, and the style that says so; None where there is none."""
         sources = [(properties, ""), *(
-            (each.find(f"{W}pPr"), each.get(f"{W}styleId", "")) for each in self.chain(properties, "pStyle", "paragraph")
+            (item.find(f"{W}pPr"), item.get(f"{W}styleId", "")) for item in self.chain(properties, "pStyle", "paragraph")
         )]  # fmt: skip
         level: int | None = None
         for said, style in sources:
@@ -138,7 +138,7 @@ class Styles:
     def bullet_depth(self, properties: Any) -> int | None:
         """Return the depth of an item that is one only by its style, without a list definition."""
         chain = self.chain(properties, "pStyle", "paragraph")
-        found = next((match for each in chain if (match := _LIST.fullmatch(_name(each)))), None)
+        found = next((match for item in chain if (match := _LIST.fullmatch(_name(item)))), None)
         return int(found[1] or 1) - 1 if found else None
 
     def table_marks(self, table: Any) -> tuple[bool, bool]:
@@ -151,8 +151,8 @@ class Styles:
         first = [
             each for style in chain for each in style.iterfind(f"{W}tblStylePr") if each.get(f"{W}type") == "firstRow"
         ]
-        bold = (is_on(each.find(f"{W}rPr/{W}b")) for each in first)
-        return shades, any(bold) or any(fill_of(shade) for each in first for shade in each.iter(f"{W}shd"))
+        bold = (is_on(item.find(f"{W}rPr/{W}b")) for item in first)
+        return shades, any(bold) or any(fill_of(shade) for item in first for shade in item.iter(f"{W}shd"))
 
 
 def _wants_first_row(looked: Any) -> bool:
@@ -208,7 +208,7 @@ def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
         return None, None
     if fill.find(f"{_NEW}noFill") is not None:
         return None, True
-    clear = [whole(each.get(f"{_NEW}val")) for each in fill.iter(f"{_NEW}alpha")]
+    clear = [whole(item.get(f"{_NEW}val")) for item in fill.iter(f"{_NEW}alpha")]
     said = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
     colour = said.get(f"{_NEW}val") if said is not None and len(said) == 0 else UNKNOWN
     return colour, bool(clear) and min(clear) >= _MAX_CLEAR

@@ -73,8 +73,8 @@ class Fields:
         for element in tree.iter(f"{W}r", f"{W}fldChar", f"{W}instrText"):
             kind = element.get(f"{W}fldCharType")
             if element.tag == f"{W}r":
-                for each in opened:
-                    (each.shown if each.is_separated else each.code).append(element)
+                for item in opened:
+                    (item.shown if item.is_separated else item.code).append(element)
             elif element.tag == f"{W}instrText" and opened:
                 opened[-1].says += element.text or ""
             elif kind == "begin":
@@ -121,7 +121,7 @@ class PartOf:
 
     @classmethod
     def of(cls, part: Any, tree: Any) -> "PartOf":
-        targets = {key: each.target_ref for key, each in part.rels.items() if not each.is_external}
+        targets = {key: rel.target_ref for key, rel in part.rels.items() if not rel.is_external}
         return cls(part, Fields(tree), targets)
 
 
@@ -184,8 +184,8 @@ class Text:
         if not any(said):
             self._source.lose("equations")
         separator = "\n" if element.tag == f"{M}oMathPara" else " "
-        for each in said:
-            self._add(f"{separator}{each}{separator}", place.hidden)
+        for item in said:
+            self._add(f"{separator}{item}{separator}", place.hidden)
 
     def _add(self, text: str, hidden: HiddenReason | None, raised_to: str | None = None, address: str = "") -> None:
         if text:

@@ -61,7 +61,7 @@ class Walk:
         found, part, form = self._notes[kind]
         note = found.pop(reference.get(f"{W}id"), None)
         if reference.get(f"{W}customMarkFollows") in ("1", "true", "on"):
-            mark = number = "".join(each.text or "" for each in reference.itersiblings(f"{W}t")).strip()
+            mark = number = "".join(sibling.text or "" for sibling in reference.itersiblings(f"{W}t")).strip()
             mark = ""  # it stands there by itself
         elif hidden:
             mark = number = ""
@@ -73,12 +73,12 @@ class Walk:
 
     def _note(self, note: Any, part: PartOf, number: str, hidden: HiddenReason | None) -> list[Block | Picture]:
         inner = self.inside(note, part, Place(hidden))
-        lines = [each for each in inner if isinstance(each, Block) and not each.hidden and each.kind in _PROSE]
+        lines = [entry for entry in inner if isinstance(entry, Block) and not entry.hidden and entry.kind in _PROSE]
         said = _joined(lines, "footnote")
         if not said:
             return inner
         whole_note = [_moved(said[0], f"{number} ", number)] if number else said
-        return [*whole_note, *(each for each in inner if each not in lines)]
+        return [*whole_note, *(entry for entry in inner if entry not in lines)]
 
     def inside(self, element: Any, part: PartOf, place: Place) -> list[Block | Picture]:
         """Return the blocks of a body, a cell, a box or a note."""
@@ -173,8 +173,8 @@ class Walk:
         held = _related(part, f"{kind}s")
         tree = tree_of(held) if held is not None else None
         sources = [self._settings, *part.element.iter(f"{W}sectPr")]
-        said = (value_of(each.find(f"{W}{kind}Pr"), "numFmt") for each in sources if each is not None)
-        form = next((each for each in said if each), "decimal" if kind == "footnote" else "lowerRoman")
+        said = (value_of(source.find(f"{W}{kind}Pr"), "numFmt") for source in sources if source is not None)
+        form = next((entry for entry in said if entry), "decimal" if kind == "footnote" else "lowerRoman")
         return _by_id(tree, kind), PartOf.of(held, tree) if tree is not None else self._main, form
 
     def _running(self, kind: str) -> list[Block | Picture]:
@@ -184,11 +184,11 @@ class Walk:
         named: dict[str, str] = {}  # a section without one of its own goes on with the one before
         seen: set[str] = set()
         for section in self._body.iter(f"{W}sectPr"):
-            for each in section.iterchildren(W + kind):
-                named[each.get(f"{W}type", "default")] = each.get(f"{RELATION}id", "")
+            for entry in section.iterchildren(W + kind):
+                named[entry.get(f"{W}type", "default")] = entry.get(f"{RELATION}id", "")
             has_first = is_on(section.find(f"{W}titlePg"))
             shown = ["default", *(["first"] if has_first else []), *(["even"] if has_even else [])]
-            for relation in dict.fromkeys(named[each] for each in shown if each in named):
+            for relation in dict.fromkeys(named[entry] for entry in shown if entry in named):
                 tree = related_tree(self._main.part, relation) if relation not in seen else None
                 seen.add(relation)
                 if tree is not None:
@@ -208,9 +208,9 @@ class Walk:
                 unseen += [each for row in rows for _, hidden in row for each in hidden]
                 continue
             text = Text(child, self, part, self._page)
-            boxed = [each for each in text.behind if isinstance(each, Block)]
-            lines += [_without_page_numbers(text.seen), *(each.text for each in boxed if not each.hidden)]
-            unseen += [*text.unseen, *(each for each in boxed if each.hidden)]
+            boxed = [entry for entry in text.behind if isinstance(entry, Block)]
+            lines += [_without_page_numbers(text.seen), *(entry.text for entry in boxed if not entry.hidden)]
+            unseen += [*text.unseen, *(entry for entry in boxed if entry.hidden)]
         return "\n".join(line for line in lines if line.strip()), unseen
 
 
@@ -220,8 +220,8 @@ _PROSE = ("paragraph", "item", "quotation", "heading", "code")
 def _without_page_numbers(text: str) -> str:
     parts = re.split(r"([\t\n]+)", text)
     kept = [
-        "" if PAGE_NUMBER in each and len(each.replace(PAGE_NUMBER, "").strip()) <= _BESIDE_A_PAGE_NUMBER else each
-        for each in parts
+        "" if PAGE_NUMBER in entry and len(entry.replace(PAGE_NUMBER, "").strip()) <= _BESIDE_A_PAGE_NUMBER else entry
+        for entry in parts
     ]
     return "".join(kept).strip()
 
@@ -229,10 +229,10 @@ def _without_page_numbers(text: str) -> str:
 def _joined(lines: list[Block], kind: Any) -> list[Block]:
     """Join blocks of text into one, keeping their links."""
     text, links = "", []
-    for each in lines:
+    for entry in lines:
         text += "\n" if text else ""
-        links += [(start + len(text), end + len(text), address) for start, end, address in each.links]
-        text += each.text
+        links += [(start + len(text), end + len(text), address) for start, end, address in entry.links]
+        text += entry.text
     return [Block(kind, text, links=tuple(links))] if text else []
 
 
@@ -244,14 +244,14 @@ def _moved(said: Block, before: str, number: str) -> Block:
 def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
     """Join neighbouring lines of code into one block."""
     lines: list[Block] = []
-    for each in [*found, None]:
-        if isinstance(each, Block) and each.kind == "code" and not each.hidden:
-            lines.append(each)
+    for entry in [*found, None]:
+        if isinstance(entry, Block) and entry.kind == "code" and not entry.hidden:
+            lines.append(entry)
             continue
         yield from _joined(lines, "code")
         lines = []
-        if each is not None:
-            yield each
+        if entry is not None:
+            yield entry
 
 
 def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
@@ -261,8 +261,8 @@ def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
         marked += 1
     fills = [{fill_of(cell.find(f"{W}tcPr/{W}shd")) for cell in cells} for _, cells in rows]
     plain = {None, "auto", UNKNOWN, "FFFFFF", "ffffff"}
-    shaded = next((count for count, each in enumerate(fills) if each & plain or not each), len(fills))
-    if any(each & set().union(*fills[:shaded]) for each in fills[shaded:]):
+    shaded = next((count for count, fill in enumerate(fills) if fill & plain or not fill), len(fills))
+    if any(fill & set().union(*fills[:shaded]) for fill in fills[shaded:]):
         shaded = 0  # every other row is
     return max(marked, shaded, int(names_first))
 
@@ -278,8 +278,8 @@ def _span(properties: Any, name: str, usual: int) -> int:
 
 
 def _related(part: Any, kind: str) -> Any:
-    found = (each for each in part.rels.values() if not each.is_external and each.reltype.endswith(f"/{kind}"))
-    return next((each.target_part for each in found), None)
+    found = (rel for rel in part.rels.values() if not rel.is_external and rel.reltype.endswith(f"/{kind}"))
+    return next((entry.target_part for entry in found), None)
 
 
 def _tree(part: Any, kind: str) -> Any:
@@ -288,10 +288,10 @@ def _tree(part: Any, kind: str) -> Any:
 
 
 def _by_id(tree: Any, kind: str) -> dict[str, Any]:
-    return {} if tree is None else {each.get(f"{W}id", ""): each for each in tree.iterchildren(W + kind)}
+    return {} if tree is None else {entry.get(f"{W}id", ""): entry for entry in tree.iterchildren(W + kind)}
 
 
 def _words(tree: Any) -> str:
     if tree is None:
         return ""
-    return "\n".join("".join(t.text or "" for t in each.iter(f"{W}t")) for each in tree.iter(f"{W}p"))
+    return "\n".join("".join(t.text or "" for t in entry.iter(f"{W}t")) for entry in tree.iter(f"{W}p"))

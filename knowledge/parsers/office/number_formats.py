@@ -78,7 +78,7 @@ def _section(number: Decimal, parts: Sequence[str]) -> int | None:
     """Return the section for a number: the first whose condition holds, else by its sign."""
     conditions = [_condition(part) for part in parts]
     if any(conditions):
-        holds = [each is None or _COMPARE[each[0]](number, each[1]) for each in conditions]
+        holds = [condition is None or _COMPARE[condition[0]](number, condition[1]) for condition in conditions]
         return holds.index(True) if True in holds else None
     if len(parts) > 1 and number < 0:
         return 1

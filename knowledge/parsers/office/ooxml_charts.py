@@ -32,7 +32,7 @@ def chart_blocks(tree: Any, **fields: Any) -> list[Block]:
         else:
             tables.append((categories, [values, *sizes]))
     found = [each for categories, columns in tables for each in _table(categories, columns, fields)]
-    titles = [_words(tree.find(f"{_C}chart/{_C}title")), *(_axis_title(tree, each) for each in _AXES)]
+    titles = [_words(tree.find(f"{_C}chart/{_C}title")), *(_axis_title(tree, item) for item in _AXES)]
     caption = "\n".join(dict.fromkeys(title for title in titles if title))
     return [*block("caption", caption, **fields), *found] if found else []
 
@@ -51,7 +51,7 @@ def _said(column: _Column) -> dict[int, str]:
 
 def _name(series: Any) -> str:
     said = series.find(f"{_C}tx")
-    return "" if said is None else JOINED.join(each.text or "" for each in said.iter(f"{_C}v")).strip()
+    return "" if said is None else JOINED.join(item.text or "" for item in said.iter(f"{_C}v")).strip()
 
 
 def _axis_title(tree: Any, *kinds: str) -> str:
@@ -63,9 +63,9 @@ def _words(title: Any) -> str:
     """Return the words of a title: typed, or kept from a cell."""
     if title is None:
         return ""
-    lines = ("".join(each.itertext(f"{A}t")) for each in title.iter(f"{A}p"))
+    lines = ("".join(item.itertext(f"{A}t")) for item in title.iter(f"{A}p"))
     typed = " ".join(line.strip() for line in lines if line.strip())
-    return typed or " ".join(each.text or "" for each in title.iter(f"{_C}v")).strip()
+    return typed or " ".join(item.text or "" for item in title.iter(f"{_C}v")).strip()
 
 
 def _points(series: Any, *names: str) -> dict[int, Cell]:
@@ -73,7 +73,7 @@ def _points(series: Any, *names: str) -> dict[int, Cell]:
     source = next((found for name in names if (found := series.find(_C + name)) is not None), None)
     if source is None:
         return {}
-    levels = [dict(_level(each, "")) for each in source.iter(f"{_C}lvl")]
+    levels = [dict(_level(item, "")) for item in source.iter(f"{_C}lvl")]
     if levels:
         return _joined(levels)
     kept = next(source.iter(f"{_C}numCache", f"{_C}numLit", f"{_C}strCache", f"{_C}strLit"), None)

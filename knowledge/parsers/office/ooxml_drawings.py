@@ -47,22 +47,22 @@ def address_of(part: Any, relation: str | None) -> str:
 
 def chosen(versions: Any) -> Any:
     """Return the version of an alternate content that Office shows: the first whose names it knows, else the fallback for old programs."""
-    for each in versions:
-        if isinstance(each.tag, str) and each.tag.endswith("}Choice"):
-            names = (each.get("Requires") or "").split()
-            if names and all((each.nsmap.get(name) or "").startswith(_KNOWN_NAMES) for name in names):
-                return each
-    return next((each for each in versions if isinstance(each.tag, str) and each.tag.endswith("}Fallback")), None)
+    for version in versions:
+        if isinstance(version.tag, str) and version.tag.endswith("}Choice"):
+            names = (version.get("Requires") or "").split()
+            if names and all((version.nsmap.get(name) or "").startswith(_KNOWN_NAMES) for name in names):
+                return version
+    return next((version for version in versions if isinstance(version.tag, str) and version.tag.endswith("}Fallback")), None)
 
 
 def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     """Return the words of a SmartArt drawing as items, each below the one that it belongs to. tree: its data."""
-    words = {each.get("modelId"): _words(each) for each in tree.iter(f"{DIAGRAM}pt")}
+    words = {entry.get("modelId"): _words(entry) for entry in tree.iter(f"{DIAGRAM}pt")}
     below: dict[str, list[tuple[int, str]]] = {}
-    for each in tree.iter(f"{DIAGRAM}cxn"):
-        if each.get("type", "parOf") == "parOf":
-            order = each.get("srcOrd", "")
-            below.setdefault(each.get("srcId"), []).append((whole(order), each.get("destId")))
+    for entry in tree.iter(f"{DIAGRAM}cxn"):
+        if entry.get("type", "parOf") == "parOf":
+            order = entry.get("srcOrd", "")
+            below.setdefault(entry.get("srcId"), []).append((whole(order), entry.get("destId")))
     said: list[tuple[int, str]] = []
     seen: set[str | None] = set()
 
@@ -76,14 +76,14 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
             for _, inner in sorted(below.get(name, [])):
                 tell(inner, depth + 1 if words.get(name) else depth)
 
-    inner = {name for each in below.values() for _, name in each}
-    for name in [*(each for each in words if each not in inner), *words]:
+    inner = {name for entry in below.values() for _, name in entry}
+    for name in [*(word for word in words if word not in inner), *words]:
         tell(name, 0)
     return [found for depth, text in said for found in item(text, depth=depth, **fields)]
 
 
 def _words(point: Any) -> str:
-    return "\n".join("".join(each.itertext(f"{A}t")) for each in point.iter(f"{A}p")).strip()
+    return "\n".join("".join(entry.itertext(f"{A}t")) for entry in point.iter(f"{A}p")).strip()
 
 
 def linear(node: Any) -> str:
@@ -115,7 +115,7 @@ _STRUCTURES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
 
 
 def _between(node: Any, separator: str) -> str:
-    return separator.join(linear(each) for each in node.iterchildren(f"{M}e"))
+    return separator.join(linear(entry) for entry in node.iterchildren(f"{M}e"))
 
 
 def _sign(node: Any, name: str, usual: str) -> str:
@@ -135,7 +135,7 @@ def _placed(part: str, mark: str) -> str:
 def formulas(node: Any) -> Iterator[str]:
     """Return each formula of an element, on one line."""
     found = [node] if node.tag == f"{M}oMath" else node.iter(f"{M}oMath")
-    yield from (" ".join(linear(each).split()) for each in found)
+    yield from (" ".join(linear(entry).split()) for entry in found)
 
 
 _SYMBOL = (

@@ -60,7 +60,7 @@ class Sight:
     def _find_behind(self, shape: Any) -> Colour | None:
         if shape.element not in self._placed:
             return None
-        for properties in (each.find(f"{P}spPr") for each in (shape.element, *layout_elements(shape, self._slide))):
+        for properties in (item.find(f"{P}spPr") for item in (shape.element, *layout_elements(shape, self._slide))):
             if properties is None:
                 continue
             if properties.find(f"{A}noFill") is not None:
@@ -72,7 +72,7 @@ class Sight:
             if themed is not None and themed.get("idx") != "0":
                 return None
         return (
-            WHITE if self._is_white and not any(_meet(self._area(shape), each) for each in self._below(shape)) else None
+            WHITE if self._is_white and not any(_meet(self._area(shape), item) for item in self._below(shape)) else None
         )
 
     def _area(self, shape: Any) -> Area:
@@ -85,17 +85,17 @@ class Sight:
                 break
             yield area
         layout = self._slide.slide_layout
-        for each in (*layout.shapes, *layout.slide_master.shapes):
-            if not each.is_placeholder:
-                yield from (area for _, area in _placed([each]))
+        for item in (*layout.shapes, *layout.slide_master.shapes):
+            if not item.is_placeholder:
+                yield from (area for _, area in _placed([item]))
 
 
 def layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
     """Yield the elements of the layout that a placeholder takes its format from."""
     if shape.is_placeholder:
-        for each in slide.slide_layout.placeholders:
-            if each.placeholder_format.idx == shape.placeholder_format.idx:
-                yield each.element
+        for placeholder in slide.slide_layout.placeholders:
+            if placeholder.placeholder_format.idx == shape.placeholder_format.idx:
+                yield placeholder.element
 
 
 def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
@@ -107,8 +107,8 @@ def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
         inner = getattr(shape, "shapes", None)
         if inner is not None and depth < _MAX_DEPTH:
             to_slide = _scale(shape)
-            for each, (left, top, right, bottom) in _placed(inner, depth + 1):
-                yield each, (*to_slide(left, top), *to_slide(right, bottom))
+            for item, (left, top, right, bottom) in _placed(inner, depth + 1):
+                yield item, (*to_slide(left, top), *to_slide(right, bottom))
 
 
 def _scale(group: Any) -> Callable[[float, float], tuple[float, float]]:
@@ -128,19 +128,19 @@ def _meet(a: Area, b: Area) -> bool:
 def _drawn(run: Any) -> HiddenReason | None:
     """Return why letters are hidden on any background."""
     size = _said(run, "sz")
-    scale = whole(next((each.get("fontScale") for each in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
+    scale = whole(next((item.get("fontScale") for item in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
     points = whole(size) / 100 if size else _USUAL_POINTS
     if points * scale / 100_000 < SMALLEST_POINTS:
         return HiddenReason.TOO_SMALL
     if _said(run, "noFill") is not None and _said(run, "ln") is None:
         return HiddenReason.INVISIBLE
     fill = _said(run, "solidFill")
-    alphas = [each.get("val", "") for each in fill.iter(f"{A}alpha")] if fill is not None else []
-    return HiddenReason.INVISIBLE if any(whole(each) < _MIN_ALPHA for each in alphas) else None
+    alphas = [item.get("val", "") for item in fill.iter(f"{A}alpha")] if fill is not None else []
+    return HiddenReason.INVISIBLE if any(whole(item) < _MIN_ALPHA for item in alphas) else None
 
 
 def _body(run: Any) -> Any:
-    return next((each for each in run.iterancestors() if each.tag.endswith("}txBody")), run)
+    return next((ancestor for ancestor in run.iterancestors() if ancestor.tag.endswith("}txBody")), run)
 
 
 def _said(run: Any, name: str) -> Any:
@@ -177,13 +177,13 @@ def _colour(fill: Any, is_white: bool) -> Colour | None:
 def _is_white(slide: Any) -> bool:
     """Tell whether a slide is plain white by its master: no background of its own, and the theme's first light colour is white."""
     layout, master = slide.slide_layout, slide.slide_layout.slide_master
-    if any(each.element.find(f"{P}cSld/{P}bg") is not None for each in (slide, layout)):
+    if any(item.element.find(f"{P}cSld/{P}bg") is not None for item in (slide, layout)):
         return False
     ground, mapped = master.element.find(f"{P}cSld/{P}bg"), master.element.find(f"{P}clrMap")
-    named = [each.get("val") for each in ground.iter(f"{A}schemeClr")] if ground is not None else ["bg1"]
+    named = [item.get("val") for item in ground.iter(f"{A}schemeClr")] if ground is not None else ["bg1"]
     if named != ["bg1"] or mapped is None or mapped.get("bg1") != "lt1":
         return False
     if ground is not None and any(next(ground.iter(f"{A}{name}"), None) is not None for name in _FILLS[1:]):
         return False
-    theme = next((each.target_part.blob for each in master.part.rels.values() if each.reltype.endswith("/theme")), b"")
+    theme = next((rel.target_part.blob for rel in master.part.rels.values() if rel.reltype.endswith("/theme")), b"")
     return re.search(rb"<a:lt1>\s*<a:(?:sysClr[^>]*lastClr|srgbClr[^>]*val)=\"FFFFFF\"", theme) is not None

@@ -56,11 +56,11 @@ class Walk:
             if not is_hidden:
                 page.found += page.pictures()
                 page.found += page.running(self._said)
-            for each in [*page.found, *_notes(slide, number), *_comments(slide, number)]:
-                if not is_hidden or isinstance(each, Picture):
-                    yield each
+            for note in [*page.found, *_notes(slide, number), *_comments(slide, number)]:
+                if not is_hidden or isinstance(note, Picture):
+                    yield note
                 else:
-                    yield replace(each, hidden=each.hidden or HiddenReason.SLIDE)
+                    yield replace(note, hidden=note.hidden or HiddenReason.SLIDE)
 
 
 class _Slide:
@@ -80,7 +80,7 @@ class _Slide:
         """Return the pictures that are seen, in the order they are drawn."""
         for element in self._unseen:
             element.getparent().remove(element)
-        targets = {key: each.target_ref for key, each in self._slide.part.rels.items() if not each.is_external}
+        targets = {key: rel.target_ref for key, rel in self._slide.part.rels.items() if not rel.is_external}
         return [
             Picture(0, self._number, name) for name in pictures_in(self._slide.shapes.element, targets, "ppt/slides")
         ]
@@ -88,7 +88,7 @@ class _Slide:
     def running(self, said: set[str]) -> list[Block]:
         """Return its footers that no earlier slide has."""
         new = [each for footer in self._footers for each in footer if each.text not in said]
-        said.update(each.text for each in new)
+        said.update(entry.text for entry in new)
         return new
 
     def _shape(self, shape: Any, hidden: HiddenReason | None) -> None:
@@ -96,11 +96,11 @@ class _Slide:
         if why and not hidden:
             self._unseen.add(shape.element)
         hidden = hidden or why
-        described = next((each.get("descr", "") for each in shape.element.iter(f"{P}cNvPr")), "")
+        described = next((entry.get("descr", "") for entry in shape.element.iter(f"{P}cNvPr")), "")
         inner = getattr(shape, "shapes", None)
         if inner is not None:
-            for each in _in_order(inner):
-                self._shape(each, hidden)
+            for entry in _in_order(inner):
+                self._shape(entry, hidden)
         elif shape.element.tag == f"{P}graphicFrame":
             self._frame(shape, hidden)
         elif shape.has_text_frame:
@@ -111,7 +111,7 @@ class _Slide:
         kind = shape.placeholder_format.type if shape.is_placeholder else None
         if kind == PP_PLACEHOLDER.SLIDE_NUMBER:
             return
-        paragraphs = [self._paragraph(each, shape, hidden) for each in shape.element.iterfind(f"{P}txBody/{A}p")]
+        paragraphs = [self._paragraph(entry, shape, hidden) for entry in shape.element.iterfind(f"{P}txBody/{A}p")]
         unseen = [each for pieces in paragraphs for each in unseen_blocks(pieces, page=self._number)]
         if kind in _TITLES:
             title = " ".join(" ".join(map(seen_text, paragraphs)).split())
@@ -130,7 +130,7 @@ class _Slide:
             if not text.strip():
                 continue
             mark = _mark(element, shape, self._slide)
-            counts = {each: count for each, count in counts.items() if each <= level}
+            counts = {entry: count for entry, count in counts.items() if entry <= level}
             if mark is None or not mark.tag.endswith("}buAutoNum"):
                 counts.pop(level, None)
                 found = block("paragraph", text) if mark is None else item(text, depth=level)
@@ -140,11 +140,11 @@ class _Slide:
                 number = last[1] + 1 if last[0] == scheme else whole(start)
                 counts[level] = scheme, number
                 found = item(text, depth=level, number=slide_number(number, scheme))
-            yield from (replace(each, page=self._number) for each in found)
+            yield from (replace(entry, page=self._number) for entry in found)
 
     def _paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[Piece]:
         pieces: list[Piece] = []
-        whole = next((each.find(f"{A}hlinkClick") for each in shape.element.iter(f"{P}cNvPr")), None)
+        whole = next((entry.find(f"{A}hlinkClick") for entry in shape.element.iter(f"{P}cNvPr")), None)
         for child in paragraph:
             if child.tag == f"{A}br":
                 pieces.append(Piece("\n", hidden))
@@ -153,7 +153,7 @@ class _Slide:
                     pieces.append(self._run(child, shape, hidden, whole))
             elif isinstance(child.tag, str) and next(child.iter(f"{M}oMath"), None) is not None:
                 said = list(formulas(child))
-                pieces += [Piece(f" {each} ", hidden) for each in said]
+                pieces += [Piece(f" {entry} ", hidden) for entry in said]
                 self._walk.losses["equations"] += not any(said)
         return pieces
 
@@ -196,12 +196,12 @@ class _Slide:
             for cell in row.iterfind(f"{A}tc"):
                 if cell.get("hMerge") in ("1", "true") or cell.get("vMerge") in ("1", "true"):
                     continue
-                pieces = [self._paragraph(each, shape, hidden) for each in cell.iterfind(f"{A}txBody/{A}p")]
-                unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
+                pieces = [self._paragraph(entry, shape, hidden) for entry in cell.iterfind(f"{A}txBody/{A}p")]
+                unseen += [found for piece in pieces for found in unseen_blocks(piece, page=self._number)]
                 columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
                     head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
-                text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())
+                text = "\n".join(said for piece in pieces if (said := seen_text(piece)).strip())
                 cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
             grid.add_row(cells)
         self.found += [*table_blocks(grid.rows, page=self._number), *unseen]
@@ -209,7 +209,7 @@ class _Slide:
 
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
     """Return the title first, then from the top down and from left to right."""
-    return sorted(shapes, key=lambda each: (not _is_title(each), each.top or 0, each.left or 0))
+    return sorted(shapes, key=lambda entry: (not _is_title(entry), entry.top or 0, entry.left or 0))
 
 
 def _is_title(shape: Any) -> bool:
@@ -232,7 +232,7 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
     if shape.is_placeholder:
         kind = shape.placeholder_format.type
         bodies = [
-            each.find(f"{P}txBody/{A}lstStyle/{named}") for each in (shape.element, *layout_elements(shape, slide))
+            entry.find(f"{P}txBody/{A}lstStyle/{named}") for entry in (shape.element, *layout_elements(shape, slide))
         ]
         styles = slide.slide_layout.slide_master.element.find(f"{P}txStyles/{P}bodyStyle/{named}")
         sources += [*bodies, None if kind in _PLAIN_TEXT else styles]
@@ -248,9 +248,9 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
 
 def _is_bold(cell: Any) -> bool:
     """Tell whether every run of a cell is bold."""
-    runs = [each for each in cell.iter(f"{A}r") if (each.findtext(f"{A}t") or "").strip()]
-    said = (each.find(f"{A}rPr") for each in runs)
-    return bool(runs) and all(each is not None and each.get("b") in ("1", "true") for each in said)
+    runs = [entry for entry in cell.iter(f"{A}r") if (entry.findtext(f"{A}t") or "").strip()]
+    said = (entry.find(f"{A}rPr") for entry in runs)
+    return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in said)
 
 
 def _notes(slide: Any, number: int) -> list[Block]:
@@ -262,10 +262,10 @@ def _notes(slide: Any, number: int) -> list[Block]:
 
 
 def _comments(slide: Any, number: int) -> Iterator[Block]:
-    for each in slide.part.rels.values():
-        if each.is_external or not each.reltype.endswith("/comments"):
+    for rel in slide.part.rels.values():
+        if rel.is_external or not rel.reltype.endswith("/comments"):
             continue
-        tree = tree_of(each.target_part)
+        tree = tree_of(rel.target_part)
         texts = (
             [found for found in tree.iter() if str(found.tag).endswith(("}text", "}txBody"))]
             if tree is not None

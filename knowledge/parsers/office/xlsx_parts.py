@@ -70,7 +70,7 @@ def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
     from lxml import etree
 
     relations = etree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {each.get("Id"): each.get("Target", "") for each in relations}
+    targets = {item.get("Id"): item.get("Target", "") for item in relations}
     parts = {name.lower(): name for name in archive.namelist()}
     for sheet in etree.fromstring(archive.read("xl/workbook.xml")).iter("{*}sheet"):
         target = targets.get(sheet.get(_RELATION), "")
@@ -88,10 +88,10 @@ class _Relations:
         folder, name = posixpath.split(part)
         relations = f"{folder}/_rels/{name}.rels"
         known = etree.fromstring(archive.read(relations)) if relations in archive.namelist() else ()
-        self.addresses = {each.get("Id", ""): each.get("Target", "") for each in known}
-        parts = [_target(folder, each) for each in known if each.get("Type", "").endswith("/table")]
-        tables = [etree.fromstring(archive.read(each)) for each in parts if each in archive.namelist()]
-        self.tables = [(each.get("ref", ""), int(each.get("headerRowCount", "1"))) for each in tables]
+        self.addresses = {item.get("Id", ""): item.get("Target", "") for item in known}
+        parts = [_target(folder, item) for item in known if item.get("Type", "").endswith("/table")]
+        tables = [etree.fromstring(archive.read(item)) for item in parts if item in archive.namelist()]
+        self.tables = [(table.get("ref", ""), int(table.get("headerRowCount", "1"))) for table in tables]
 
 
 def _target(folder: str, relation: Any) -> str:
@@ -134,7 +134,7 @@ def _has(archive: ZipFile, part: str, wanted: Sequence[bytes]) -> bool:
     before = b""
     with archive.open(part) as file:
         while piece := file.read(_PIECE_BYTES):
-            if any(each in before + piece for each in wanted):
+            if any(item in before + piece for item in wanted):
                 return True
             before = piece[-16:]
     return False
@@ -165,7 +165,7 @@ class _Sheet:
         found = self._found
         ranges = [_range(each) for said in self._coloured for each in said.split()]
         for place, reason in list(found.cells.items()):
-            if reason is HiddenReason.COLOUR and any(_lies_in(place, each) for each in ranges):
+            if reason is HiddenReason.COLOUR and any(_lies_in(place, item) for item in ranges):
                 del found.cells[place]
         for said, count in self._relations.tables:
             top, left, bottom, right = _range(said)
@@ -256,7 +256,7 @@ def _is_hidden(said: dict[str, str], size: str) -> bool:
 def _range(said: str) -> Range:
     """Return A1:B2 as first row and column and last row and column, from 0."""
     first, _, last = said.replace("$", "").partition(":")
-    rows = [int("".join(filter(str.isdigit, each)) or 0) - 1 for each in (first, last or first)]
+    rows = [int("".join(filter(str.isdigit, item)) or 0) - 1 for item in (first, last or first)]
     return rows[0], _column_number(first), rows[1], _column_number(last or first)
 
 

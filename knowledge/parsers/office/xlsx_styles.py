@@ -42,7 +42,7 @@ def styles_in(archive: ZipFile) -> dict[str, Style]:
         return {}
     tree = etree.fromstring(archive.read("xl/styles.xml"))
     formats = (
-        BUILT_IN | OF_TIMES | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+        BUILT_IN | OF_TIMES | {item.get("numFmtId"): item.get("formatCode", "") for item in tree.iter("{*}numFmt")}
     )
     fonts = list(tree.iterfind("{*}fonts/{*}font"))
     fills = list(tree.iterfind("{*}fills/{*}fill"))
@@ -84,7 +84,7 @@ def _name_of(fill: Any) -> str:
     pattern = fill.find("{*}patternFill")
     if pattern is not None and pattern.get("patternType", "none") in ("none", "gray125"):
         return ""
-    return " ".join(f"{name}={value}" for each in fill.iter() for name, value in sorted(each.attrib.items()))
+    return " ".join(f"{name}={value}" for item in fill.iter() for name, value in sorted(item.attrib.items()))
 
 
 def _shows_nothing(code: str) -> tuple[bool, bool]:

@@ -252,7 +252,7 @@ def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Se
     short = [c for c in columns if len(c) < _FEWEST_STACKED and all(len(s.text) == 1 and WIDE.match(s.text) for s in c)]
     upright += [c for c in short if min(xs) - 2 * size <= c[0].x0 <= max(xs) + 2 * size and c[0].y0 < longest]
     paragraphs: list[list[Segment]] = []
-    for column in sorted(upright, key=lambda each: -each[0].x0):
+    for column in sorted(upright, key=lambda item: -item[0].x0):
         before = paragraphs[-1][-1] if paragraphs else None
         goes_on = before is not None and before.y1 > longest - 2 * size and column[0].y0 < first + 1.5 * size
         if goes_on:

@@ -210,20 +210,20 @@ class Visibility:
 
     def _collect(self, parent: Any, matrix: PdfMatrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
         """Collect the areas that objects fill, and the order of all, forms opened. around: the enclosing form."""
-        for each in _objects(parent):
+        for item in _objects(parent):
             opacity = around.opacity if around else 1.0
-            window = _joint(around.window if around else None, _window(each, matrix))
-            kind = pdfium_c.FPDFPageObj_GetType(each)
+            window = _joint(around.window if around else None, _window(item, matrix))
+            kind = pdfium_c.FPDFPageObj_GetType(item)
             is_form = kind == pdfium_c.FPDF_PAGEOBJ_FORM
             if is_form:
-                opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, each)[1]
-            drawn = self._objects[address_of(each)] = _Drawn(len(self._objects), window, opacity)
+                opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, item)[1]
+            drawn = self._objects[address_of(item)] = _Drawn(len(self._objects), window, opacity)
             if is_form and depth < _MAX_DEPTH:
-                self._collect(each, _matrix(each).multiply(matrix), depth=depth + 1, around=drawn)
+                self._collect(item, _matrix(item).multiply(matrix), depth=depth + 1, around=drawn)
                 continue
             if not is_form:
-                self._leaves.append(each)
-            if kind != pdfium_c.FPDF_PAGEOBJ_TEXT and (area := _area(each, matrix, drawn)):
+                self._leaves.append(item)
+            if kind != pdfium_c.FPDF_PAGEOBJ_TEXT and (area := _area(item, matrix, drawn)):
                 self._areas.append(area)
 
 

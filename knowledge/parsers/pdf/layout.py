@@ -67,7 +67,7 @@ def blocks_of(pages: Sequence[Page]) -> list[Block]:
         level = levels.get(_style(piece)) if _may_be_heading(piece, body_size) else None
         boxes = tuple(_share(box, page) for box in piece.boxes or [line.box for line in piece.lines])
         found = _blocks(piece, words, level, page=page.number, boxes=boxes)
-        blocks += [_with_links(each, piece, page) for each in found]
+        blocks += [_with_links(entry, piece, page) for entry in found]
     return blocks
 
 
@@ -138,13 +138,13 @@ def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> 
     margins = [_Piece([line], "running") for line in lines_of(new, page)]
     yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
     upright, segments = vertical_paragraphs(segments)
-    yield from (_Piece([Line([each], page)]) for each in upright)
+    yield from (_Piece([Line([entry], page)]) for entry in upright)
     tables: list[tuple[float, _Piece]] = []
     for table in page.tables:
         piece, segments = _ruled_table(table, segments, page)
         if piece:
             tables.append((table.box[1], piece))
-    tables.sort(key=lambda each: each[0], reverse=True)
+    tables.sort(key=lambda entry: entry[0], reverse=True)
     notes, segments = _footnotes(segments, page, body_size)
     for band in in_reading_order(segments):
         for piece in _group(lines_of(band, page)):
@@ -190,7 +190,7 @@ def _ruled_table(table: RuledTable, segments: list[Segment], page: Page) -> tupl
 
     def cell_of(r: int, c: int) -> Cell:
         held = inside.get((r, c), [])
-        is_bold = bool(held) and all(each.bold for each in held)
+        is_bold = bool(held) and all(entry.bold for entry in held)
         return Cell(_joined(lines_of(held, page)), is_name=is_bold) if held else EMPTY
 
     return _Piece([], "table", table.filled(cell_of), [table.box]), outside
@@ -273,9 +273,9 @@ def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
     if _BULLET.match(line.text):
         return not in_list
     if in_list:
-        return line.box[0] < min(each.box[0] for each in current) + 0.5 * line.size and line.box[0] < last.box[0]
+        return line.box[0] < min(entry.box[0] for entry in current) + 0.5 * line.size and line.box[0] < last.box[0]
     indent = line.box[0] - last.box[0]
-    ragged = last.box[2] < max(each.box[2] for each in [*current, line]) - 4 * line.size
+    ragged = last.box[2] < max(entry.box[2] for entry in [*current, line]) - 4 * line.size
     return ragged and indent >= 0.8 * line.size
 
 

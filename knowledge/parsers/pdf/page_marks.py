@@ -39,7 +39,7 @@ def page_marks(path: Path, number: int, quoted: str, within: Sequence[Box]) -> P
             return None
         page = document[number - 1]
         width, height = page.get_size()
-        letters = [each for each in _letters(page, width, height) if _is_within(each.box, within)]
+        letters = [item for item in _letters(page, width, height) if _is_within(item.box, within)]
         return PageMarks(width, height, tuple(_lines(_located(letters, "".join(_folded(quoted))))))
 
 
@@ -62,7 +62,7 @@ def _is_within(box: Box, blocks: Iterable[Box]) -> bool:
 
 def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
     """Return the letters of the quotation: all of them in a row, else the pieces that are found, where they are half of it."""
-    text = "".join(each.folded for each in letters)
+    text = "".join(item.folded for item in letters)
     start = text.find(wanted) if wanted else -1
     if start >= 0:
         return list(letters[start : start + len(wanted)])
@@ -81,7 +81,7 @@ def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:
             number += 1
         numbered.append((number, letter.box))
         before = letter.box
-    for _number, line in groupby(numbered, key=lambda each: each[0]):
+    for _number, line in groupby(numbered, key=lambda item: item[0]):
         boxes = [box for _at, box in line]
         yield (
             min(box[0] for box in boxes),

@@ -49,7 +49,7 @@ def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Blo
 
     Those of a page are headings where they are larger, and know their places on it; those of a picture inside a text are neither.
     """
-    pages = [_page(number, each) for number, each in enumerate(found.values(), start=1)]
+    pages = [_page(number, item) for number, item in enumerate(found.values(), start=1)]
     whole = [page for picture, page in zip(found, pages, strict=True) if not picture.name]
     inside = [page for picture, page in zip(found, pages, strict=True) if picture.name]
     blocks = blocks_of(whole) + [block for page in inside for block in blocks_of([page])]

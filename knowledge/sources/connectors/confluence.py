@@ -76,7 +76,7 @@ class ConfluenceConnector(HttpConnector):
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
             if page.readers is not None:
-                above = [found[each] for each in prefixes_of(page.folders) if each in found]
+                above = [found[entry] for entry in prefixes_of(page.folders) if entry in found]
                 found[prefixes_of(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
@@ -124,7 +124,7 @@ class ConfluenceConnector(HttpConnector):
 
     def _page(self, page: Mapping[str, Any]) -> _Page:
         name, readers = name_of(page["title"]), self._restriction(page)
-        folders = tuple(name_of(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
+        folders = tuple(name_of(entry["title"]) for entry in page["ancestors"] if str(entry["id"]) != self._home)
         if readers is not None and str(page["id"]) != self._home:
             folders = (*folders, name)
         link = str(dug(page, "_links", "webui") or "").lstrip("/")
@@ -138,17 +138,17 @@ class ConfluenceConnector(HttpConnector):
             author=str(dug(version, "by", "displayName") or ""),
             modified_at=datetime.fromisoformat(version["when"]),
         )
-        return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
+        return _Page(item, tuple(str(entry["id"]) for entry in page["ancestors"]), folders, readers)
 
     def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
         """Return the only readers of a page; None without a restriction. Raises Unreadable if the list is incomplete."""
         said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
-        if any(not isinstance(each, dict) for each in said.values()):
+        if any(not isinstance(entry, dict) for entry in said.values()):
             raise ValueError("no restrictions were told")
-        found = {kind: each["results"] for kind, each in said.items()}
+        found = {kind: entry["results"] for kind, entry in said.items()}
         if any(
-            each.get("size", 0) != len(found[kind]) or len(found[kind]) >= each.get("limit", 200)
-            for kind, each in said.items()
+            entry.get("size", 0) != len(found[kind]) or len(found[kind]) >= entry.get("limit", 200)
+            for kind, entry in said.items()
         ):
             why = gettext(
                 "“%(title)s” is restricted to more people than the wiki tells at once: restrict it to a group."
@@ -165,9 +165,9 @@ class ConfluenceConnector(HttpConnector):
             said = found.get("results") if isinstance(found, dict) else found
         if not isinstance(said, list):
             raise Unreadable(gettext("The wiki does not say who can view this space."))
-        viewing = [each for each in said if _is_viewing(each.get("operation") or {})]
-        users = [user for each in viewing for user in _subjects(each, "user")]
-        return self._readers(users, [group for each in viewing for group in _subjects(each, "group")])
+        viewing = [entry for entry in said if _is_viewing(entry.get("operation") or {})]
+        users = [user for entry in viewing for user in _subjects(entry, "user")]
+        return self._readers(users, [group for entry in viewing for group in _subjects(entry, "group")])
 
     def _readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> Readers:
         names = frozenset(name for user in users if (name := self._called_here(user)))

@@ -132,8 +132,8 @@ class FeishuConnector(base.Connector):
         while waiting:
             parent = waiting.popleft()
             below = {"parent_node_token": parent.token} if parent.token else {}
-            nodes = [each for each in self._api.pages(path, "items", **below) if each.get("node_type") != "shortcut"]
-            names = Counter(self._name(each).casefold() for each in nodes)
+            nodes = [page for page in self._api.pages(path, "items", **below) if page.get("node_type") != "shortcut"]
+            names = Counter(self._name(entry).casefold() for entry in nodes)
             above = (*parent.above, parent.token) if parent.token else ()
             folders = (*parent.folders, parent.name) if parent.token else ()
             for said in nodes:
@@ -183,9 +183,9 @@ class FeishuConnector(base.Connector):
         """Return those with whom a page and its children are shared."""
         said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
         return [
-            each
-            for each in listed(said, "items")
-            if each.get("perm") in _READING and each.get("perm_type", "container") == "container"
+            entry
+            for entry in listed(said, "items")
+            if entry.get("perm") in _READING and entry.get("perm_type", "container") == "container"
         ]
 
     def _readers(self, members: Iterable[Mapping[str, Any]]) -> Readers:
@@ -215,7 +215,7 @@ class FeishuConnector(base.Connector):
             except Refused as error:
                 self._problems[kind] = Missed(f"people:{kind}", str(error), is_branch=True)
                 return found
-            found |= {str(each.get("enterprise_email") or each.get("email") or "") for each in listed(said, "items")}
+            found |= {str(entry.get("enterprise_email") or entry.get("email") or "") for entry in listed(said, "items")}
         return found
 
 

@@ -167,9 +167,9 @@ class GitConnector(base.Connector):
             author = entry.commit.author.decode("utf-8", "replace").partition(" <")[0]
             at = datetime.fromtimestamp(entry.commit.commit_time, UTC)
             for change in entry.changes():
-                for each in change if isinstance(change, list) else [change]:  # a merge has one list for each file
-                    if each.new is not None and each.new.path:
-                        path = self._inside(each.new.path.decode("utf-8", "replace"))
+                for element in change if isinstance(change, list) else [change]:  # a merge has one list for each file
+                    if element.new is not None and element.new.path:
+                        path = self._inside(element.new.path.decode("utf-8", "replace"))
                         if path in wanted:
                             found.setdefault(path, (author, at))
             if len(found) == len(wanted):

@@ -74,7 +74,7 @@ class MediaWikiConnector(HttpConnector):
             disabletoc=1,
             disablelimitreport=1,
         )["parse"]
-        sections = tuple((_plain(each["line"]), str(each["anchor"])) for each in said["sections"] if each.get("anchor"))
+        sections = tuple((_plain(entry["line"]), str(entry["anchor"])) for entry in said["sections"] if entry.get("anchor"))
         return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{said['text']}"), sections=sections)
 
     def _sign_in(self, username: str, secret: str) -> None:

@@ -121,7 +121,7 @@ class SharePointConnector(base.Connector):
         of permissions only to those who may change them.
         """
         drive = self._read(is_whole=True)
-        beside = {(each.parent, each.name.casefold()) for each in drive.items.values() if each.is_folder}
+        beside = {(entry.parent, entry.name.casefold()) for entry in drive.items.values() if entry.is_folder}
         found = {"": self._readers(self._top)}
         seen = {self._top}
         for way in self._ways(drive):
@@ -131,7 +131,7 @@ class SharePointConnector(base.Connector):
                 prefix = folder_path(f"{prefixes[-1]}/{name}")
                 if item.id not in seen and (item.is_shared or not drive.is_hierarchical):
                     readers = self._readers_now(item)
-                    if readers != next(found[each] for each in reversed(prefixes) if each in found):
+                    if readers != next(found[entry] for entry in reversed(prefixes) if entry in found):
                         found[prefix] = readers
                         if not item.is_folder:
                             self._apart[item.id] = name
@@ -144,7 +144,7 @@ class SharePointConnector(base.Connector):
         yield from self._problems.values()
         for *above, file in self._ways(drive):
             own = self._apart.get(file.id, "")
-            yield self._item(file, [*(each.name for each in above), *filter(None, [own]), file.name])
+            yield self._item(file, [*(entry.name for entry in above), *filter(None, [own]), file.name])
         yield from self._missed_pages(drive)
 
     def fetch(self, item: Item) -> Content:
@@ -195,7 +195,7 @@ class SharePointConnector(base.Connector):
             return self._library_of_pages(site)
         if not self._settings.library:
             return str(self._graph.ask(f"sites/{site}/drive")["id"])
-        drives = {str(each.get("name")).casefold(): each for each in self._graph.pages(f"sites/{site}/drives")}
+        drives = {str(entry.get("name")).casefold(): entry for entry in self._graph.pages(f"sites/{site}/drives")}
         return str(drives[self._settings.library.casefold()]["id"])
 
     def _library_of_pages(self, site: str) -> str:
@@ -206,7 +206,7 @@ class SharePointConnector(base.Connector):
         raise Unreadable(gettext("The site has no pages that this application can read."))
 
     def _takes(self, way: list[DriveItem]) -> bool:
-        path = "/".join(each.name for each in way)
+        path = "/".join(entry.name for entry in way)
         if self._settings.reads == "files":
             return self._choice.takes(path)
         page = self._pages.get(place_of(way[-1].url))
@@ -261,15 +261,15 @@ class SharePointConnector(base.Connector):
         """Return the readers by its permissions, inherited ones included. A link for anyone grants nothing here."""
         users, groups = set[str](), set[str]()
         for said in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
-            for each in _identities(said):
-                group = each.get("siteGroup") or each.get("group")
+            for entry in _identities(said):
+                group = entry.get("siteGroup") or entry.get("group")
                 if isinstance(group, dict):
-                    names = [group.get("email"), *([group.get("displayName")] if each.get("siteGroup") else [])]
+                    names = [group.get("email"), *([group.get("displayName")] if entry.get("siteGroup") else [])]
                     here = group_here(self._settings.groups, *names)
                     groups |= {here} if here else set()
-                    users |= self._people_of(each) if here is None else set()
+                    users |= self._people_of(entry) if here is None else set()
                 else:
-                    users |= {name} if (name := self._called_here(each)) else set()
+                    users |= {name} if (name := self._called_here(entry)) else set()
         return Readers(frozenset(users), frozenset(groups))
 
     def _people_of(self, identity: Mapping[str, Any]) -> frozenset[str]:
@@ -282,7 +282,7 @@ class SharePointConnector(base.Connector):
         if group_id not in self._members:
             path = f"groups/{quote(group_id, safe='')}/transitiveMembers/microsoft.graph.user?$select=id,mail"
             try:
-                addresses = [str(each.get("mail") or "") for each in self._graph.pages(path)]
+                addresses = [str(entry.get("mail") or "") for entry in self._graph.pages(path)]
             except Passing:
                 raise
             except Unreadable:
@@ -332,7 +332,7 @@ def _apart(file: DriveItem, beside: set[tuple[str, str]]) -> str:
     path = PurePosixPath(file.name)
     name = f"{path.stem} ({path.suffix.removeprefix('.')})"
     names = chain([name], (f"{name} {number}" for number in count(2)))
-    return next(each for each in names if (file.parent, each.casefold()) not in beside)
+    return next(entry for entry in names if (file.parent, entry.casefold()) not in beside)
 
 
 def _untold(name: str) -> Missed:

@@ -99,9 +99,9 @@ class WebConnector(HttpConnector):
     def listing(self) -> Iterator[Item | Missed]:
         found = 0
         for url, depth in self._addresses():
-            for each in self._look(url, depth):
-                yield each
-                found += isinstance(each, Item)
+            for entry in self._look(url, depth):
+                yield entry
+                found += isinstance(entry, Item)
             if found >= self._settings.most:
                 said = gettext("There are more than %(most)s pages; the rest is not read.")
                 yield Missed(self._settings.below, said % {"most": found}, is_branch=True)
@@ -242,14 +242,14 @@ class WebConnector(HttpConnector):
             read.add(url)
             is_index, found = _read_sitemap(self._client.get(url))
             if is_index:
-                maps.extend(each for each in found if origin_of(each) == origin_of(url))
+                maps.extend(entry for entry in found if origin_of(entry) == origin_of(url))
                 continue
-            for each in found:
+            for entry in found:
                 count += 1
                 if count > MAX_IN_SITEMAPS:
                     return
-                if self._is_below(each):
-                    yield each
+                if self._is_below(entry):
+                    yield entry
 
 
 def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
@@ -262,7 +262,7 @@ def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
     except (OSError, EOFError, ValueError) as error:
         raise Unreadable(gettext("%(url)s is not a sitemap.") % {"url": answer.url}) from error
     found = [str(text).strip() for text in tree.xpath("//*[local-name() = 'loc']/text()")]
-    return etree.QName(tree).localname == "sitemapindex", [each for each in found if _is_address(each)]
+    return etree.QName(tree).localname == "sitemapindex", [entry for entry in found if _is_address(entry)]
 
 
 def _is_address(text: str) -> bool:

@@ -78,9 +78,9 @@ def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -
     assert "state=review&amp;owner=anna" in library
     address = reverse("admin:knowledge_document_changelist")
     waits = {
-        person.username: next((each.count for each in waiting_for(person) if each.url.startswith(address)), 0)
+        person.username: next((item.count for item in waiting_for(person) if item.url.startswith(address)), 0)
         for person in (world.root, world.boss, world.mia, staff("sam"))
     }
     assert waits == {"root": 2, "boss": 2, "mia": 1, "sam": 0}
-    (line,) = [each for each in waiting_for(world.root) if each.url.startswith(address)]
+    (line,) = [item for item in waiting_for(world.root) if item.url.startswith(address)]
     assert client_of(world.root).get(line.url).context["cl"].result_count == 2

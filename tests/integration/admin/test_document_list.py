@@ -20,8 +20,8 @@ def test_the_list_takes_as_many_statements_for_one_document_as_for_ten(client: C
     client.get(LIST)  # what is loaded once
     counts = []
     for number in (1, 10):
-        for each in range(1, number):
-            make_document(base, f"{each}.md")
+        for item in range(1, number):
+            make_document(base, f"{item}.md")
         with CaptureQueriesContext(
             connection,
         ) as seen:

@@ -63,14 +63,14 @@ def test_a_model_is_added_changed_and_deleted(root: User) -> None:
     row = LanguageModel.objects.get()
     assert (opened(row.encrypted_key, row.base_url), row.is_default, row.local_address) == ("sk-1", True, "")
     added(root, name="second", is_default="on")
-    assert [each.name for each in LanguageModel.objects.filter(is_default=True)] == ["second"]
+    assert [item.name for item in LanguageModel.objects.filter(is_default=True)] == ["second"]
     page = reverse("language-model", args=[row.pk])
     assert "sk-1" not in client_of(root).get(page).content.decode()
     client_of(root).post(page, filled(model="n"))
     row.refresh_from_db()
     assert (row.model, opened(row.encrypted_key, row.base_url)) == ("n", "sk-1")
     client_of(root).post(page, {"do": "delete"})
-    assert [each.name for each in LanguageModel.objects.all()] == ["second"]
+    assert [item.name for item in LanguageModel.objects.all()] == ["second"]
 
 
 def test_a_superuser_allows_a_model_on_this_machine_with_one_tick(root: User) -> None:

@@ -57,7 +57,7 @@ def works(user: User, choose: Callable[[Request], Step]) -> list[str]:
             page = tried(user, served.base_url, check).content.decode()
             told.append(" · ".join(re.findall(r"<span>(.*?)</span>", page)))
             check = re.search(r'data-next="(\w*)"', page)[1]  # type: ignore[index]
-    return [re.sub(r"\d+\.\d s", "0 s", each) for each in told]
+    return [re.sub(r"\d+\.\d s", "0 s", item) for item in told]
 
 
 def test_each_check_adds_what_works_to_one_line_and_nothing_is_saved(root: User) -> None:

@@ -55,7 +55,7 @@ def test_a_question_with_a_file_is_answered_from_it_and_a_later_one_from_everyth
     assert sources(case.events) == [case.document.title]
     assert "seven months" in words(case.events)
     question = messages_of(case.me, case.session)[0]
-    assert [each.name for each in question.attachments] == ["meyer.md"]
+    assert [attachment.name for attachment in question.attachments] == ["meyer.md"]
     events = case.ask(options=Options(follows=case.answer_id))
     assert set(sources(events)) == {case.document.title, "Handbook"}
 
@@ -106,10 +106,10 @@ def test_a_file_attached_again_is_one_and_not_deleted_when_it_is_taken_out(case:
     assert (again.document.pk, again.outcome) == (document.pk, "unchanged")
     other = attach(mine, session.pk, filename="meyer.md", file=ContentFile(b"# Other\n\nOther words."))
     assert other.document.filename == "meyer (2).md"
-    assert [each.id for each in unsent_attachments(mine, session)] == [other.document.pk]
+    assert [attachment.id for attachment in unsent_attachments(mine, session)] == [other.document.pk]
     take_out(mine, session.pk, other.document.pk)
     assert not Document.unscoped.filter(pk=other.document.pk).exists()
-    assert [each.id for each in unsent_attachments(mine, session, also=[str(document.pk)])] == [document.pk]
+    assert [attachment.id for attachment in unsent_attachments(mine, session, also=[str(document.pk)])] == [document.pk]
     take_out(mine, session.pk, document.pk)
     assert Document.unscoped.filter(pk=document.pk).exists()
     with pytest.raises(NotFound):
@@ -154,7 +154,7 @@ def test_a_file_that_is_being_read_or_failed_is_not_asked(case: Case) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         asked(person, NOTICE, session, options=with_files(broken.document))
     assert not Message.objects.filter(session=session).exists()
-    told = {each.name: each.reading for each in unsent_attachments(case.me, session)}
+    told = {attachment.name: attachment.reading for attachment in unsent_attachments(case.me, session)}
     assert told == {"slow.md": "reading", "broken.pdf": "failed"}
 
 

@@ -144,7 +144,7 @@ def test_readers_of_a_shared_conversation_see_neither_the_file_nor_what_stands_o
         assert "seven" not in str(told)
         assert "meyer" not in str(told).lower()
     _share, (question, told) = read_share(case.me, shared.pk)
-    assert [each.name for each in question.attachments] == ["meyer.md"]
+    assert [attachment.name for attachment in question.attachments] == ["meyer.md"]
     assert told.masked_count == 0
 
 

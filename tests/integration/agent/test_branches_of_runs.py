@@ -53,11 +53,11 @@ def test_a_model_gets_one_branch_and_a_page_shows_one_branch(talk: Talk) -> None
 
     def shown(through: Message | None = None) -> list[object]:
         at = through.pk if through else None
-        return [each.id for each in messages_of(talk.principal, talk.session, through=at)]
+        return [message.id for message in messages_of(talk.principal, talk.session, through=at)]
 
     assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk], "the one that was written last"
     assert shown(second) == [first.parent_id, first.pk, second.parent_id, second.pk]
-    numbers = [each.branches and each.branches.number for each in messages_of(talk.principal, talk.session)]
+    numbers = [message.branches and message.branches.number for message in messages_of(talk.principal, talk.session)]
     assert numbers == [None, None, 2, None]
     said = first.content.removesuffix("[1]")
     assert talk.told(second) == talk.told(beside) == [LEAVE, said]

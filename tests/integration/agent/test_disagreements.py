@@ -68,7 +68,7 @@ def test_both_are_shown_with_place_version_and_day_the_newer_first(bases: Bases,
     (pair,) = of(events, Answer)[-1].data["disagreements"]
     assert sorted(pair) == [1, 2]
     assert TOLD in of(events, Complete)[-1].data["notices"]
-    assert {each.number for each in of(events, References)[-1].knowledge_references} == {1, 2}
+    assert {reference.number for reference in of(events, References)[-1].knowledge_references} == {1, 2}
     block = page_of(reader, row).rsplit("<figcaption", 1)[1].split("</figure>", 1)[0]
     assert block.index("Leave 2026") < block.index("Leave 2024")
     assert "25 days" in block

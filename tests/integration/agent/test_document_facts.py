@@ -39,7 +39,7 @@ class Answered:
             base = make_base()
             allow(self.reader, base)
             self.documents.append(make_document(base, content=f"# {title}\n\nText.\n", title=title, ingested=True))
-        info = calls(("get_document_info", {"knowledge_ids": [str(each.pk) for each in self.documents]}))
+        info = calls(("get_document_info", {"knowledge_ids": [str(item.pk) for item in self.documents]}))
         with modelled(info, says("2 of these documents are ready [1].")):
             self.row: Message = stored(asked(self.reader, READY))
 

@@ -54,7 +54,7 @@ class House:
     def told(self) -> dict[str, set[str]]:
         """Person → the questions they are shown; those who are shown none are left out."""
         found = {
-            name: {each.question for each in client_of(person).get(reverse("kept-questions")).context["questions"]}
+            name: {item.question for item in client_of(person).get(reverse("kept-questions")).context["questions"]}
             for name, person in self.people.items()
         }
         return {name: questions for name, questions in found.items() if questions}

@@ -47,7 +47,7 @@ def test_a_model_without_tools_writes_from_a_plain_search(reader: User) -> None:
 def test_nonsense_of_the_model_becomes_observations(reader: User) -> None:
     odd = (("rm_rf", "{}"), ("knowledge_search", "{queries"), ("grep_chunks", '{"patterns": ["("]}'))
     functions = [{"name": name, "arguments": arguments} for name, arguments in odd]
-    called = [{"index": number, "id": f"c{number}", "function": each} for number, each in enumerate(functions)]
+    called = [{"index": number, "id": f"c{number}", "function": function} for number, function in enumerate(functions)]
     with modelled(Step([{"tool_calls": [call]} for call in called]), SEARCH, says(THIRTY)):
         events = asked(reader, LEAVE)
     assert [result.data["success"] for result in of(events, ToolResult)] == [False, False, False, True]

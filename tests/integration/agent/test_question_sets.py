@@ -121,7 +121,7 @@ def test_two_runs_are_compared_with_what_changed_first(desk: Desk) -> None:
     before = desk.run()
     allow(desk.reader, desk.secret.folder.knowledge_base)
     after = desk.run()
-    assert [(each.case, each.is_changed) for each in compared(before, after)] == [(changed, True), (same, False)]
+    assert [(item.case, item.is_changed) for item in compared(before, after)] == [(changed, True), (same, False)]
     figures = figures_of([before, after])
     assert [(one.done, one.total, one.right, one.leaks) for one in figures] == [(2, 2, 2, 0), (2, 2, 1, 0)]
     page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))

@@ -177,11 +177,11 @@ def test_a_running_conversation_is_in_the_list_and_keeps_its_place_when_it_fails
     reader = Principal.of(make_user("reader"))
     session = create_session(reader)
     begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options()).ticket.leave()  # type: ignore[union-attr]
-    assert [each.title for each in found_sessions(reader)] == [LEAVE]
+    assert [element.title for element in found_sessions(reader)] == [LEAVE]
     unnamed = create_session(reader)
     options = Options(disable_title=True)
     begin(reader, unnamed.pk, LEAVE, scope=Scope(), language="en", options=options).ticket.leave()  # type: ignore[union-attr]
-    assert [each.pk for each in found_sessions(reader)] == [session.pk]
+    assert [element.pk for element in found_sessions(reader)] == [session.pk]
 
 
 def test_a_failing_engine_ends_the_run_and_closes_the_answer(

@@ -175,7 +175,7 @@ def test_a_file_says_what_the_page_says_with_its_sources(case: Case) -> None:
     forms = ("md", "docx", "pdf")
     for form in forms:
         text = _exported(case, form)
-        assert [each for each in said if each in text] == list(said), form
+        assert [item for item in said if item in text] == list(said), form
         assert str(case.manual.pk) in text.replace(" ", "")
     address = reverse("conversation-export", args=[case.session.pk, case.answer.pk, "exe"])
     assert client_of(case.owner).get(address).status_code == 404
@@ -184,7 +184,7 @@ def test_a_file_says_what_the_page_says_with_its_sources(case: Case) -> None:
     case.answer.save()
     for form in forms:
         text = _exported(case, form)
-        assert {each for each in (OPEN, CLOSED) if each in text} == {OPEN}, form
+        assert {item for item in (OPEN, CLOSED) if item in text} == {OPEN}, form
         assert str(case.secret.pk) not in text.replace(" ", "")
         assert "<b>x</b> [a](http://evil)" in text, "text is no markup"
         taken = Entry.objects.filter(action=Action.CONVERSATION_EXPORTED).latest("pk")

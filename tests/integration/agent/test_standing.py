@@ -62,7 +62,7 @@ def page_of(reader: User, row: Message) -> str:
 
 
 def said(events: list[Any]) -> str:
-    return "".join(each.content or "" for each in of(events, Answer))
+    return "".join(item.content or "" for item in of(events, Answer))
 
 
 def test_each_way_to_a_passage_knows_whether_it_is_approved(rules: Rules) -> None:
@@ -110,7 +110,7 @@ def test_a_model_gets_the_approved_first_and_a_mark_on_the_other(rules: Rules) -
         events = asked(rules.reader, LEAVE)
     assert sent(server.requests[-1]).count('approved="no"') == 1, "what the mark means"
     assert "answer_unapproved.en" not in stored(events).prompts
-    assert not [each for each in of(events, Complete)[-1].data.get("notices", []) if WAITS in each]
+    assert not [item for item in of(events, Complete)[-1].data.get("notices", []) if WAITS in item]
     assert WAITS not in page_of(rules.reader, stored(events)), "an answer from what is approved says nothing of it"
 
 

@@ -40,7 +40,7 @@ class Receiver(HTTPServer):
             message = ExportTraceServiceRequest.FromString(body)
             for resource in message.resource_spans:
                 for span in (span for scope in resource.scope_spans for span in scope.spans):
-                    pairs = {each.key: each.value for each in span.attributes}
+                    pairs = {attribute.key: attribute.value for attribute in span.attributes}
                     values = {key: getattr(value, value.WhichOneof("value")) for key, value in pairs.items()}
                     found.append(
                         {"name": span.name, "span": span, "id": span.span_id, "parent": span.parent_span_id, **values}

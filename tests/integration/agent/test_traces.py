@@ -134,11 +134,11 @@ def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bo
     assert (first["type"], first["by"], first["authz"]["result"]) == ("doc_chunk", "retriever", "allow")
     assert first["authz"]["perm_snapshot_id"] == authz["perm_snapshot_id"]
     assert set(first["source"]) == {"doc_id", "title", "chunk_id", "uri"}
-    cited = [each["evidence_id"] for each in state["output"]["final_citations"]]
-    assert cited == [each["evidence_id"] for each in state["draft"]["citations"]]
+    cited = [entry["evidence_id"] for entry in state["output"]["final_citations"]]
+    assert cited == [entry["evidence_id"] for entry in state["draft"]["citations"]]
     assert cited
     assert set(cited) <= set(ids)
-    assert [each["evidence_id"] for each in state["output"]["rendered_sources"]] == cited
+    assert [entry["evidence_id"] for entry in state["output"]["rendered_sources"]] == cited
     assert 0 <= state["draft"]["confidence"] <= 1
     assert state["output"]["stop_reason"] == "ok"
     steps = state["trace_steps"]

@@ -120,12 +120,12 @@ def test_random_rights_give_it_to_those_alone_whom_the_rule_names(company: Compa
             if chosen.random() < 0.6:
                 allow(named(company, name), folder)
     for documents in ([company.pay], [paper, company.pay], [company.leave, paper]):
-        answer = company.verify(passages=[], documents=[each.pk for each in documents])
+        answer = company.verify(passages=[], documents=[item.pk for item in documents])
         expected = {
             name
             for name in company.people
             if can(company.principal(name), Right.VIEW, company.folder)
-            and all(can(company.principal(name), Right.VIEW, each) for each in documents)
+            and all(can(company.principal(name), Right.VIEW, item) for item in documents)
         }
         assert company.told() == company.seen() == expected
         assert len({"keeper"} | expected) < len(company.people)
@@ -250,7 +250,7 @@ def test_what_says_nothing_or_stands_on_nothing_is_not_saved(company: Company) -
 
 
 def references(events: Sequence[object]) -> References:
-    return next(each for each in events if isinstance(each, References))
+    return next(event for event in events if isinstance(event, References))
 
 
 def test_it_is_quoted_first_with_its_person_and_its_sources_until_it_is_retired(company: Company) -> None:
@@ -266,7 +266,7 @@ def test_it_is_quoted_first_with_its_person_and_its_sources_until_it_is_retired(
     assert TEXT in words(events)
     (told,) = references(events).verified_references
     assert (told.verified_answer_id, told.by) == (answer.pk, "the-keeper")
-    assert {each.title for each in references(events).knowledge_references} == {"Leave", "Pay"}
+    assert {reference.title for reference in references(events).knowledge_references} == {"Leave", "Pay"}
     retire(company.keeper, answer.pk)
     assert TEXT not in shown(reader, session.pk)
     assert VerifiedCitation.objects.get().answer is None
@@ -287,7 +287,7 @@ def test_who_may_not_see_it_hears_nothing_of_it(company: Company) -> None:
     company.verify()
     for name in ("half", "pay", "stranger"):
         events = asked(named(company, name), QUESTION)
-        said = "".join(each.model_dump_json() for each in events)
+        said = "".join(event.model_dump_json() for event in events)
         assert "the-keeper" not in said
         assert "March" not in said or name == "pay"
 
@@ -310,4 +310,4 @@ def test_a_model_is_given_it_first_fenced_as_data(company: Company) -> None:
     assert 'number="1" verified="the-keeper, ' in told[0]
     assert "<system>" not in told[0]
     assert words(events).startswith("You get 30 days a year")
-    assert [each.number for each in references(events).verified_references] == [1]
+    assert [reference.number for reference in references(events).verified_references] == [1]

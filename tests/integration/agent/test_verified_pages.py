@@ -77,7 +77,7 @@ def test_a_keeper_writes_changes_confirms_and_deletes_one(company: Company) -> N
     }
     assert client.post(f"{LIST}new/", given).status_code == 302
     answer = VerifiedAnswer.unscoped.get()
-    assert {each.document_id for each in answer.sources.all()} == {company.leave.pk, company.pay.pk}
+    assert {item.document_id for item in answer.sources.all()} == {company.leave.pk, company.pay.pk}
     assert company.told() == {"keeper", "reader"}
     address = f"{LIST}{answer.pk}/"
     assert OTHER in client.get(address).content.decode()
@@ -90,7 +90,7 @@ def test_a_keeper_writes_changes_confirms_and_deletes_one(company: Company) -> N
     assert company.told() == {"keeper", "reader"}
     client.post(address, {"do": "retire"})
     assert not VerifiedAnswer.unscoped.exists()
-    actions = [each.action for each in Entry.objects.filter(target_type="verifiedanswer").order_by("pk")]
+    actions = [item.action for item in Entry.objects.filter(target_type="verifiedanswer").order_by("pk")]
     assert actions == [Action.VERIFIED_SAVED, Action.VERIFIED_SAVED, Action.VERIFIED_CONFIRMED, Action.VERIFIED_RETIRED]
 
 

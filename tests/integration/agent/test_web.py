@@ -81,8 +81,8 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
     outside = [event.data.get("is_outside", False) for event in of(events, Answer) if event.content]
     assert outside == [False, True, True]
     references = of(events, References)[-1]
-    assert [each.number for each in references.knowledge_references] == [1]
-    assert [(each.number, each.origin, each.url) for each in references.web_references] == [
+    assert [reference.number for reference in references.knowledge_references] == [1]
+    assert [(reference.number, reference.origin, reference.url) for reference in references.web_references] == [
         (2, "outside", f"{site.url}/leave"),
         (3, "outside", f"{site.url}/leave"),
     ]
@@ -101,12 +101,12 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
     assert taken.count("(from outside)") == 4
     assert f"<{site.url}/leave>" in taken
     exported = Entry.objects.get(action=Action.CONVERSATION_EXPORTED).detail["evidence"]
-    assert [each.partition(":")[0] for each in exported] == ["doc", "web", "web"]
+    assert [element.partition(":")[0] for element in exported] == ["doc", "web", "web"]
     run = client.get(reverse("run", args=[row.session_id, row.pk])).content.decode()
     assert "from outside" in run
     assert f"{site.url}/leave (ok)" in run
     said: Any = MessageSerializer(get_message(Principal.of(reader), row.session, row.pk)).data
-    assert [each["number"] for each in said["pages"]] == [2, 3]
+    assert [element["number"] for element in said["pages"]] == [2, 3]
     assert said["asked_outside"] == [
         {"query": "Norwegian Working Environment Act annual leave", "provider": "Our SearXNG", "to": "127.0.0.1"}
     ]
@@ -211,7 +211,7 @@ def test_an_earlier_answer_stays_inside_as_the_documents_do(handbook: Handbook, 
     clean = calls(("web_search", {"query": "annual leave days Norway"}))
     with modelled(leaking, clean, says("NO_ANSWER")):
         events = asked(reader, "And in Norway?", session)
-    assert [each.data["success"] for each in results(events, "web_search")] == [False, True]
+    assert [element.data["success"] for element in results(events, "web_search")] == [False, True]
     assert engine.asked == ["annual leave days Norway"]
 
 
@@ -224,7 +224,7 @@ def test_only_what_somebody_named_is_opened(handbook: Handbook, site: Site, engi
     with modelled(INSIDE, calls(("web_fetch", {"items": items})), says("NO_ANSWER")):
         events = asked(make_reader(base), f"What does {site.url}/mine say of leave?")
     (fetched,) = results(events, "web_fetch")
-    assert [each["code"] for each in fetched.data["results"]] == ["ok", "not_offered", "not_offered"]
+    assert [element["code"] for element in fetched.data["results"]] == ["ok", "not_offered", "not_offered"]
     assert site.asked == ["/mine"]
 
 
@@ -245,8 +245,8 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
     row = stored(events)
     take_back(None, [Right.VIEW], base, of=reader)
     shown = get_message(Principal.of(reader), row.session, row.pk)
-    assert [(each.is_masked, each.is_outside) for each in shown.sentences] == [(True, False), (False, True)]
-    assert [each.number for each in shown.pages] == [2]
+    assert [(sentence.is_masked, sentence.is_outside) for sentence in shown.sentences] == [(True, False), (False, True)]
+    assert [element.number for element in shown.pages] == [2]
     assert "30 days" not in shown.content
 
 
@@ -313,7 +313,7 @@ def test_what_the_company_forbids_is_neither_shown_nor_read(handbook: Handbook, 
     with modelled(INSIDE, OUTSIDE, says("NO_ANSWER")):
         events = asked(make_reader(base), QUESTION)
     (found,) = results(events, "web_search")
-    assert [each["url"] for each in found.data["results"]] == [f"{site.url}/leave"]
+    assert [element["url"] for element in found.data["results"]] == [f"{site.url}/leave"]
 
 
 def test_it_is_off_until_a_profile_and_a_service_turn_it_on(engine: Engine) -> None:

@@ -207,7 +207,7 @@ def test_each_way_to_fail_has_its_code(code: Code, site: Site) -> None:
 def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str, site: Site) -> None:
     samples = {"pdf": pdfs, "docx": word}[kind]
     sample = next(iter(samples("en", "Leave is granted in whole days here.", "Hidden words that nobody sees.")))
-    (of_kind,) = (each for each, name in documents.NAMES.items() if name.endswith(kind))
+    (of_kind,) = (item for item, name in documents.NAMES.items() if name.endswith(kind))
     site.pages["/"] = Reply(sample.content, type=of_kind)
     came = fetch(f"{site.url}/", HERE)
     assert came.code is Code.OK
@@ -301,8 +301,8 @@ def test_pages_are_read_at_the_same_time_each_with_its_own_outcome(site: Site, s
     ctx = ToolContext(Principal.of(make_user()), Scope(), "en", border=border)
     args = WebFetchArgs.model_validate({"items": [{"url": url} for url in urls]})
     came = async_to_sync(WebFetch().run)(ctx, args)
-    assert [each["code"] for each in came.data["results"]] == ["ok", "ok", "ok", "http_status", "not_offered"]
-    assert [each["status"] for each in came.data["results"]] == ["ok", "ok", "ok", "failed", "failed"]
+    assert [item["code"] for item in came.data["results"]] == ["ok", "ok", "ok", "http_status", "not_offered"]
+    assert [item["status"] for item in came.data["results"]] == ["ok", "ok", "ok", "failed", "failed"]
     first = came.data["results"][0]
     assert came.findings[0].outside is not None
     assert [(one["start"], one["end"]) for one in first["spans"]] == [(0, len(came.findings[0].outside.text))]

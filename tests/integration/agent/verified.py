@@ -61,7 +61,7 @@ class Company:
         return Principal.of(User.objects.get(pk=self.people[name].pk))
 
     def passage(self, words: str) -> Passage:
-        chunk = next(each for each in Chunk.unscoped.filter(is_retired=False) if words in each.text)
+        chunk = next(item for item in Chunk.unscoped.filter(is_retired=False) if words in item.text)
         start = chunk.text.index(words)
         return Passage(chunk.document_id, chunk.id, start, start + len(words))
 

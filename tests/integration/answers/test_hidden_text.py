@@ -34,12 +34,12 @@ from tests.tooling import called
 pytestmark = pytest.mark.django_db
 
 KINDS = ("html_font_size", "md_span", "docx_vanish", "xlsx_hidden_row", "pptx_hidden_slide", "pdf_white_ink")
-SAMPLES = [each for each in samples() if each.kind in KINDS]
-HTML = next(each for each in SAMPLES if each.kind == "html_font_size" and each.language == "en")
+SAMPLES = [item for item in samples() if item.kind in KINDS]
+HTML = next(item for item in SAMPLES if item.kind == "html_font_size" and item.language == "en")
 ABOUT = {"en": "Do trips to Zanzibar need approval?", "zh": "桑给巴尔的差旅需要审批吗？"}
 GIVEN_AWAY = ("Zanzibar trips", "桑给巴尔的差旅无需")
 
-every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=[f"{each.kind}-{each.language}" for each in SAMPLES])
+every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=[f"{item.kind}-{item.language}" for item in SAMPLES])
 
 
 @pytest.fixture

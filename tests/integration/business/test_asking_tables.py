@@ -62,8 +62,8 @@ def of(*tables: TableName) -> DataScope:
 def open_to(person: User, scope: DataScope) -> set[str]:
     """The tables that may be asked: for the words and the model, which must be those of guard and sandbox."""
     opened = open_sources(Principal.of(person), scope=scope)
-    told = {f"{each.source.name}.{model.table}" for each in opened for model in each.layer.semantic_models}
-    assert told == {f"{each.source.name}.{table.name}" for each in opened for table in each.access.policy.tables}
+    told = {f"{item.source.name}.{model.table}" for item in opened for model in item.layer.semantic_models}
+    assert told == {f"{item.source.name}.{table.name}" for item in opened for table in item.access.policy.tables}
     assert told == {f"{o.source.name}.{m.table}" for o in opened for m in o.linker.layer.semantic_models}
     return told
 
@@ -111,7 +111,7 @@ def with_model(person: User, **more: Any) -> tuple[set[str], str]:
     def chooses(request: Request) -> Step:
         text = sent(request)
         told.append(text)
-        offered.update(each["function"]["name"] for each in request.get("tools", ()))
+        offered.update(item["function"]["name"] for item in request.get("tools", ()))
         is_first = not any(message["role"] == "tool" for message in request["messages"])
         return (
             calls(("database_query", {"sql": "SELECT count(*) FROM sale"})) if is_first else says("There are 200 [1].")
@@ -141,7 +141,7 @@ def test_a_model_is_told_of_the_chosen_tables_and_offered_the_tools_for_them(nor
 
 
 def offered(person: User, typed: str) -> set[str]:
-    return {each.name for each in find_places(Principal.of(person), typed) if each.kind == "table"}
+    return {place.name for place in find_places(Principal.of(person), typed) if place.kind == "table"}
 
 
 def test_tables_are_offered_that_the_person_may_ask(nora: User, sam: User) -> None:
@@ -241,12 +241,12 @@ def test_an_assistant_that_stays_in_its_bases_asks_data_as_before(nora: User) ->
 def test_the_api_and_the_command_ask_tables(nora: User, sam: User) -> None:
     def posted(person: User, *tables: TableName) -> Any:
         session = create_session(Principal.of(person))
-        body = {"query": HOW_MANY, "tables": [{"source": each.source, "table": each.table} for each in tables]}
+        body = {"query": HOW_MANY, "tables": [{"source": item.source, "table": item.table} for item in tables]}
         return client_of(person).post(f"/api/v1/sessions/{session.pk}/messages", body, "application/json")
 
     answer = posted(nora, CUSTOMER)
     assert (answer.status_code, answer.json()["content"][:3]) == (201, "75 ")
-    hidden, missing, nowhere = (posted(sam, SALE, each) for each in (CUSTOMER, MISSING, TableName("nil", "customer")))
+    hidden, missing, nowhere = (posted(sam, SALE, item) for item in (CUSTOMER, MISSING, TableName("nil", "customer")))
     assert (hidden.status_code, missing.status_code, nowhere.status_code) == (404, 404, 404)
     assert hidden.content.decode().replace("customer", "warehouse") == missing.content.decode()
     assert hidden.content.decode().replace("shop", "nil") == nowhere.content.decode()

@@ -14,7 +14,7 @@ from tests.factories import make_group, make_user
 def opened(*people: User) -> dict[str, set[str]]:
     """The tables of each source that they may ask together."""
     principal = Principal.of(people[0]).before(person.pk for person in people[1:])
-    return {each.source.name: {m.name for m in each.layer.semantic_models} for each in open_sources(principal)}
+    return {item.source.name: {m.name for m in item.layer.semantic_models} for item in open_sources(principal)}
 
 
 def test_a_source_is_open_by_a_grant_to_a_group_of_all(source: DataSource) -> None:

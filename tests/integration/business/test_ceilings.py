@@ -52,7 +52,7 @@ def test_gold_statements_reach_the_person_but_for_values_that_no_row_has(db: Non
     total = found["total"]
     assert (total["right"], total["wrong"], total["handed_on"], total["abstained"]) == (3, 0, 1, 1)
     assert found["languages"]["zh"]["right"] == 1
-    details = {each["id"]: each for each in json.loads((tiny / "report.json").read_text())["details"]}
+    details = {item["id"]: item for item in json.loads((tiny / "report.json").read_text())["details"]}
     assert "There is no city “Utrecht”; there are Delft, Leiden." in details["3"]["note"]
 
 

@@ -145,7 +145,7 @@ def test_a_table_that_is_not_theirs_is_as_if_it_did_not_exist(demo: DataSource) 
         theirs = stored(asked(person, question))
         nowhere = stored(asked(person, question.replace("customers", "unicorns")))
         hidden, missing = ((row.content, row.notice, row.stop_reason) for row in (theirs, nowhere))
-        assert [each.replace("customers", "unicorns") for each in hidden] == list(missing)
+        assert [element.replace("customers", "unicorns") for element in hidden] == list(missing)
         assert not theirs.queries.exists()
         assert theirs.stop_reason == StopReason.NO_EVIDENCE
     grant(None, demo, to=narrow, table="customer")
@@ -208,7 +208,7 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
     message = stored(events)
     assert message.stop_reason == StopReason.OK
     sentences = [sentence["text"].split("\n")[0] for sentence in message.sentences]
-    assert [sorted(re.split("[:;] ", each)) for each in sentences] == [sorted(re.split("[:;] ", each)) for each in said]
+    assert [sorted(re.split("[:;] ", element)) for element in sentences] == [sorted(re.split("[:;] ", element)) for element in said]
     assert words(events) == message.content
     assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5
 

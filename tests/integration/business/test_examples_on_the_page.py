@@ -42,7 +42,7 @@ def home_of(username: str) -> str:
 
 def test_every_example_of_every_login_is_answered(demo: DataSource) -> None:
     examples = {person.username: examples_of(person.username) for person in COMPANY.people}
-    shown = {question for each in examples.values() for question in each}
+    shown = {question for example in examples.values() for question in example}
     documents = {
         question.document: question.readers
         for question in COMPANY.questions

@@ -101,7 +101,7 @@ def test_views_are_drafted_with_keys_times_and_units(sales: DataSource) -> None:
         "customer": ("shop_views", "org_unit"), "sale": ("shop_views", "org_unit"),
     }  # fmt: skip
     assert "salary" not in models["customer"].columns
-    assert ("foreign", "customer") in {(each.type, each.name) for each in models["sale"].entities}
+    assert ("foreign", "customer") in {(entity.type, entity.name) for entity in models["sale"].entities}
     assert models["sale"].defaults.agg_time_dimension == "sold_at"
     assert faults_with(sales) == []
 

@@ -20,7 +20,7 @@ def exchanged(username: str, method: str, params: dict[str, Any], *scopes: Token
 def test_each_sees_their_own_units_rows_with_the_scope_for_it(demo: DataSource) -> None:
     call = {"name": "database_query", "arguments": {"question": "how many orders are there"}}
     found = {name: exchanged(name, "tools/call", call, TokenScope.SQL) for name in ("emma", "chen")}
-    assert {name: each["structuredContent"]["rows"] for name, each in found.items()} == {"emma": [[600]], "chen": [[0]]}
+    assert {name: item["structuredContent"]["rows"] for name, item in found.items()} == {"emma": [[600]], "chen": [[0]]}
     refused = exchanged("emma", "tools/call", call, TokenScope.SEARCH, TokenScope.CHAT)
     assert refused["isError"]
     assert "600" not in str(refused)

@@ -44,11 +44,11 @@ def numbers_of(question: ScriptedQuestion) -> set[str]:
 
 
 def said_in(question: ScriptedQuestion) -> set[str]:
-    return {number for each in question.answer for number in re.findall(r"\d[\d,]*\d|\d", each.says)}
+    return {number for item in question.answer for number in re.findall(r"\d[\d,]*\d|\d", item.says)}
 
 
 def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataSource) -> None:
-    question = next(each for each in QUESTIONS if each.group == "data")
+    question = next(item for item in QUESTIONS if item.group == "data")
     service = PacedService(Script(QUESTIONS).reply, Pace(0.0, inf, inf))
     messages = [{"role": "user", "content": f"The tables are environment(name, status). {question.ask}"}]
     with served(service.answer) as model:

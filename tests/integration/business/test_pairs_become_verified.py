@@ -38,4 +38,4 @@ def test_confirmed_pairs_are_verified_answers() -> None:
     assert {question: row.sql for question, row in found.items()} == {"how  many": "SELECT 2", "Who?": "SELECT 3"}
     row = found["Who?"]
     assert (row.source_id, row.verified_by, row.verified_at) == (source.pk, person, AT)
-    assert [each.key for each in row.wordings.all()] == [row.question_key] == [question_key("Who?")]
+    assert [wording.key for wording in row.wordings.all()] == [row.question_key] == [question_key("Who?")]

@@ -103,7 +103,7 @@ def test_columns_are_drafted_with_types_and_values_and_come_back_exact(opened_to
 def test_who_may_read_the_document_may_ask_it_and_nobody_else(opened_to: User, orders: Document) -> None:
     principal, stranger = Principal.of(opened_to), Principal.of(make_user("stan"))
     root = Principal.of(make_user("root", is_superuser=True))
-    told = {each.username: {one.title for one in open_sources(each)} for each in (principal, stranger, root)}
+    told = {item.username: {one.title for one in open_sources(item)} for item in (principal, stranger, root)}
     assert told == {"rita": {orders.title}, "stan": set(), "root": set()}
     with pytest.raises(NotFound):
         open_source(stranger, source_of(orders).name)
@@ -249,7 +249,7 @@ def test_a_worker_describes_what_is_published_and_what_was_lost_on_the_way(
     tend_spreadsheets()
     found = DataSource.unscoped.filter(document__knowledge_base=base).values_list("document", "is_active")
     assert list(found) == [(document.pk, True)]
-    assert [each.source.document_id for each in open_sources(Principal.of(reader))] == [document.pk]
+    assert [item.source.document_id for item in open_sources(Principal.of(reader))] == [document.pk]
 
 
 def test_rights_on_a_spreadsheet_are_its_document_s(opened_to: User, orders: Document) -> None:
@@ -280,8 +280,8 @@ def test_of_very_many_those_nearest_to_the_question_are_read(
         fill(source.pk)
     monkeypatch.setattr(sources, "MAX_SHEETS", 1)
     principal = Principal.of(opened_to)
-    assert [each.called for each in open_sources(principal, "How many penguins are there?")] == ["Penguins"]
-    assert [each.called for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["Volcanoes"]
+    assert [item.called for item in open_sources(principal, "How many penguins are there?")] == ["Penguins"]
+    assert [item.called for item in open_sources(principal, "How many penguins? (volcanoes)")] == ["Volcanoes"]
 
 
 def test_a_source_is_named_by_its_file_and_its_name_tells_of_no_namesake(reader: User) -> None:
@@ -300,10 +300,10 @@ def test_a_source_is_named_by_its_file_and_its_name_tells_of_no_namesake(reader:
         document = made(place, "wages.csv", content)
         assert source_of(document).name == f"wages-{document.pk.hex[:8]}"
     opened = open_sources(Principal.of(reader))
-    asked_of = [in_source("How many?", each, opened) for each in opened]
+    asked_of = [in_source("How many?", item, opened) for item in opened]
     assert "How many (订单 2026)?" in asked_of
     assert len(set(asked_of)) == len(opened) == 5
-    assert [named_source(text, opened) for text in asked_of] == [("How many", [each]) for each in opened]
+    assert [named_source(text, opened) for text in asked_of] == [("How many", [item]) for item in opened]
     for bracketed in ("Amount by region (2024)", "Amount by region (north)"):
         assert named_source(bracketed, opened) == (bracketed, opened)
 

@@ -46,7 +46,7 @@ def sent(model: SemanticModel, **changed: Any) -> SemanticModel:
 
 def place_of(model: SemanticModel, column: str) -> str:
     """The prefix of a column's fields."""
-    return f"c-{[each.name for each in model.dimensions].index(column)}"
+    return f"c-{[dimension.name for dimension in model.dimensions].index(column)}"
 
 
 def saved(source: DataSource, name: str) -> SemanticModel:
@@ -72,7 +72,7 @@ def test_values_that_look_like_lines_stay_whole() -> None:
     model = SemanticModel(name="t", table="t", dimensions=(odd,))
     assert sent(model) == model
     changed = sent(model, **{"c-0-values": "a = b = half，半\nc\nd = 四"})
-    assert [(each.value, each.synonyms, each.is_undated) for each in changed.dimensions[0].values] == [
+    assert [(value.value, value.synonyms, value.is_undated) for value in changed.dimensions[0].values] == [
         ("a = b", ("half", "半"), True),
         ("c", (), False),
         ("d", ("四",), False),
@@ -81,7 +81,7 @@ def test_values_that_look_like_lines_stay_whole() -> None:
 
 def test_a_table_is_edited_column_by_column_and_saved(source: DataSource, steward: User) -> None:
     model, version = table_of(source, "customer")
-    column = next(each.name for each in model.dimensions if not each.is_name)
+    column = next(dimension.name for dimension in model.dimensions if not dimension.is_name)
     place = place_of(model, column)
     fresh = f"m-{len(model.measures)}"
     changed = {
@@ -101,21 +101,21 @@ def test_a_table_is_edited_column_by_column_and_saved(source: DataSource, stewar
     assert "Saved: customer." in answer.content.decode()
     after = saved(source, "customer")
     assert (after.label.en, after.label.zh, after.synonyms) == ("client", "委托人", ("buyer", "买家"))
-    told = next(each for each in after.dimensions if each.name == column)
+    told = next(dimension for dimension in after.dimensions if dimension.name == column)
     assert (told.label.zh, told.unit) == ("所在地", "km")
     assert (after.measures[-1].name, after.measures[-1].filter) == ("near", {model.dimensions[0].expr: ("one", "two")})
-    assert [each for each in after.dimensions if each.name != column] == [
-        each for each in model.dimensions if each.name != column
+    assert [dimension for dimension in after.dimensions if dimension.name != column] == [
+        dimension for dimension in model.dimensions if dimension.name != column
     ]
     assert Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk").detail["table"] == "customer"
 
 
 def test_a_forbidden_column_is_told_to_nobody_any_more(source: DataSource) -> None:
     model = table_of(source, "customer")[0]
-    keys = {each.expr for each in model.entities} | {model.defaults.agg_time_dimension}
-    column = next(each for each in model.dimensions if each.name not in keys)
+    keys = {entity.expr for entity in model.entities} | {model.defaults.agg_time_dimension}
+    column = next(dimension for dimension in model.dimensions if dimension.name not in keys)
     after = sent(model, **{f"{place_of(model, column.name)}-is_forbidden": "on"})
-    assert column.name not in [each.name for each in after.dimensions]
+    assert column.name not in [dimension.name for dimension in after.dimensions]
     assert set(column.columns) <= set(after.forbidden_columns)
     assert not set(column.columns) & set(after.columns)
 

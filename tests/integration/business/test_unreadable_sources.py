@@ -60,8 +60,8 @@ def test_the_others_are_asked_as_before_and_the_doctor_names_it(source: DataSour
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
     assert vouched(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
     assert how_read(principal, "How many customers are there?", "en").is_read
-    for each in (source, *broken):
-        verify("How many orders are there?", each)
+    for item in (source, *broken):
+        verify("How many orders are there?", item)
     assert statement_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == BROKEN
     assert client_of(northerner).get("/").status_code == 200

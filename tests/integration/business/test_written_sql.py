@@ -78,7 +78,7 @@ def test_what_would_give_a_wrong_number_is_refused_with_why(northerner: User) ->
 def test_a_sum_that_a_join_repeats_says_so(northerner: User) -> None:
     writing = Writing(northerner)
     once = writing.insist("SELECT sum(s.amount) FROM sale s JOIN customer c ON c.id = s.customer_id")
-    assert not any("several times" in each for each in once.result.data["definitions"])
+    assert not any("several times" in item for item in once.result.data["definitions"])
     repeated = writing.insist("SELECT avg(c.id) FROM customer c JOIN sale s ON s.customer_id = c.id")
     doubt = "Rows of customer are counted or added several times by the join with sale."
     assert doubt in repeated.result.data["definitions"]

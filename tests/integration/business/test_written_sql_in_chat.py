@@ -34,7 +34,7 @@ def test_what_follows_no_definition_is_objected_to_once_and_then_said(zhao: User
         first = writing.call(sql=written)
         assert (first.problem, first.result.findings) == ("Objection", ())
         said = writing.call(sql=written).result.data["definitions"]
-        assert any(each.startswith(doubt) for each in said), written
+        assert any(item.startswith(doubt) for item in said), written
         assert FREE in said
 
 

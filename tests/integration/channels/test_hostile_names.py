@@ -172,9 +172,9 @@ def _as_api(desk: Desk) -> None:
         desk.reads(f"documents/{desk.manual.pk}"),
         desk.reads(f"documents/{desk.manual.pk}/chunks"),
     ]
-    for each in told:
-        assert ORDER in json.dumps(each)
-        assert not lines_broken(each)
+    for item in told:
+        assert ORDER in json.dumps(item)
+        assert not lines_broken(item)
     found = httpx.post(
         f"{desk.url}/api/v1/knowledge-search", json={"query": LEAVE}, headers=desk.headers, timeout=PATIENT_S
     ).json()

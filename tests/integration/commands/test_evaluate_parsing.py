@@ -54,7 +54,7 @@ def test_a_case_made_by_hand_beside_the_peer(tmp_path: Path, capsys: pytest.Capt
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["ours"] == BEST
     assert list(found) == ["ours", "markitdown"]
-    assert all(set(each) == set(BEST) for each in found.values())
+    assert all(set(item) == set(BEST) for item in found.values())
     assert found["markitdown"]["headers_right"] == 0.0, "Markdown has one row of names"
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["numbers_unchanged", *found]

@@ -30,8 +30,8 @@ def test_everything_is_written_and_the_log_can_be_checked_without_the_product(tm
     reader, base = make_user("nora"), make_base("Hand/book")
     rules = make_folder(base, "Rules")
     document = make_document(rules, "leave.md", "# Leave\n\nThirty days.\n")
-    for each in (document, make_document(make_base(".."), "odd.md")):
-        Document.unscoped.filter(pk=each.pk).update(current_version=newest_version(each))
+    for item in (document, make_document(make_base(".."), "odd.md")):
+        Document.unscoped.filter(pk=item.pk).update(current_version=newest_version(item))
     allow(reader, rules, Right.VIEW)
     session = Session.objects.create(user=reader, title="Leave")
     question = Message.objects.create(session=session, role=Role.USER, content="How many days?")

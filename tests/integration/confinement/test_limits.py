@@ -201,6 +201,6 @@ def test_no_more_than_a_few_run_at_once() -> None:
             *(run_confined(found, files, "script.py", limits=LIMITS) for _ in range(AT_ONCE + 1))
         )
 
-    spans = [tuple(map(float, each.output.split())) for each in asyncio.run(several())]
+    spans = [tuple(map(float, item.output.split())) for item in asyncio.run(several())]
     at_once = [sum(begun <= moment < over for begun, over in spans) for moment, _over in spans]
     assert max(at_once) <= AT_ONCE

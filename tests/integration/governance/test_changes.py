@@ -29,11 +29,11 @@ def effects_of(world: World, place: Folder | Document, change: Change) -> Effect
 def counted(effects: Effects) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
     """Person → documents gained and lost by right."""
     return {
-        each.person.username: (
-            {delta.right.value: len(delta.documents) for delta in each.gains},
-            {delta.right.value: len(delta.documents) for delta in each.losses},
+        person.person.username: (
+            {delta.right.value: len(delta.documents) for delta in person.gains},
+            {delta.right.value: len(delta.documents) for delta in person.losses},
         )
-        for each in effects.people
+        for person in effects.people
     }
 
 
@@ -113,7 +113,7 @@ def test_moving_a_folder_is_shown_with_whom_it_touches_first(world: World) -> No
     assert {pk for pk, _name in page.context["destinations"]} == {world.pay.pk, world.rules.parent_id}
     asked = {"what": "move", "parent": str(world.pay.pk)}
     shown = boss.post(place_url("rights-change", world.travel), asked)
-    assert {each.person.username for each in shown.context["effects"].losing} == {"anna", "mia"}
+    assert {item.person.username for item in shown.context["effects"].losing} == {"anna", "mia"}
     assert Folder.unscoped.get(pk=world.travel.pk).parent_id == world.rules.pk
     fields = {name: value for name, value in shown.context["fields"] if value}
     assert fields == asked

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def why(world: World, user: User, place: KnowledgeBase | Folder | Document, right: Right = Right.VIEW) -> Explanation:
-    found = {each.right: each for each in explain_rights(principal_of(world.root), user, place)}[right]
+    found = {item.right: item for item in explain_rights(principal_of(world.root), user, place)}[right]
     if isinstance(place, Folder | Document):
         assert found.is_allowed == can(Principal.of(User.objects.get(pk=user.pk)), right, place), "it says what is"
     return found
@@ -52,7 +52,7 @@ def test_a_denial_wins_over_a_nearer_grant_and_says_its_reason(world: World) -> 
     assert (found.is_allowed, found.reason) == (False, Reason.DENIED)
     assert found.decisive is not None
     assert (found.decisive.row.holder_name, found.decisive.row.reason) == ("Platform", "leaves in May")
-    assert {each.fate for each in found.others} == {"allows"}, "what it outweighs is listed"
+    assert {other.fate for other in found.others} == {"allows"}, "what it outweighs is listed"
 
 
 def test_a_break_is_named_with_the_grant_that_it_stops(world: World) -> None:
@@ -133,7 +133,7 @@ def test_what_an_auditor_looks_at_is_recorded_each_time(world: World) -> None:
     for url in (place_url("rights-place", world.rules), reverse("rights-matrix", args=[world.base.pk])):
         client.get(url)
     told = Entry.objects.filter(action=Action.ACCESS_EXPLAINED, actor_name="ben").order_by("id")
-    assert [(each.target_name, each.detail) for each in told] == [
+    assert [(item.target_name, item.detail) for item in told] == [
         ("Rules", {"review": "folder"}),
         ("Handbook", {"review": "base"}),
     ]

@@ -45,7 +45,7 @@ def told() -> dict[str, int]:
     counts = {
         entry.target_name: entry.detail["documents"] for entry in Entry.objects.filter(action=Action.REVIEW_REMINDED)
     }
-    assert {each.to[0].split("@")[0] for each in mail.outbox} == set(counts)
+    assert {item.to[0].split("@")[0] for item in mail.outbox} == set(counts)
     return counts
 
 

@@ -42,7 +42,7 @@ def told(world: World) -> World:
 
 def test_a_request_granted_lets_in_until_its_end(told: World) -> None:
     asked = request_access(principal_of(told.anna), folder_id=told.pay.pk, reason="I do the payroll in May.")
-    assert [each.pk for each in requests_for(principal_of(told.boss))] == [asked.pk]
+    assert [request.pk for request in requests_for(principal_of(told.boss))] == [asked.pk]
     end = timezone.now() + timedelta(days=30)
     grant_request(principal_of(told.boss), request_id=asked.pk, ends_at=end, answer="Until then.")
     assert can(principal_of(told.anna), Right.VIEW, told.pay)
@@ -52,7 +52,7 @@ def test_a_request_granted_lets_in_until_its_end(told: World) -> None:
     assert (seen.state, seen.answer, seen.decided_by) == (RequestState.GRANTED, "Until then.", told.boss)
     actions = [Action.ACCESS_REQUESTED, Action.ACCESS_GRANTED]
     entries = Entry.objects.filter(action__in=actions).order_by("id")
-    assert [(each.action, each.actor_name, each.target_name) for each in entries] == [
+    assert [(item.action, item.actor_name, item.target_name) for item in entries] == [
         ("access.requested", "anna", "Pay"),
         ("access.granted", "boss", "Pay"),
     ]
@@ -113,8 +113,8 @@ def test_mails_go_to_those_who_decide_and_then_to_whoever_asked(told: World, set
     def mailed() -> set[str]:
         mail.outbox.clear()
         mail_about_request(asked.pk)
-        assert not any("Pay" in f"{each.subject} {each.body}" for each in mail.outbox), "a mailbox has no rights"
-        return {each.to[0].partition("@")[0] for each in mail.outbox}
+        assert not any("Pay" in f"{item.subject} {item.body}" for item in mail.outbox), "a mailbox has no rights"
+        return {item.to[0].partition("@")[0] for item in mail.outbox}
 
     assert mailed() == {"anna", "boss", "keeper"}
     assert f"https://kb.example{reverse('access-requests')}" in str(mail.outbox[0].body)
@@ -138,7 +138,7 @@ def test_a_request_and_its_decision_are_mailed_after_the_transaction(
         assert mail.outbox == []
     with django_capture_on_commit_callbacks(execute=True):
         grant_request(principal_of(told.boss), request_id=asked.pk)
-    assert [each.to for each in mail.outbox] == [["boss@kb.example"], ["anna@kb.example"]]
+    assert [item.to for item in mail.outbox] == [["boss@kb.example"], ["anna@kb.example"]]
 
 
 def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
@@ -195,7 +195,7 @@ def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) ->
 def test_an_offer_is_gone_when_it_is_visible_or_hidden_and_tells_the_state(told: World) -> None:
     anna = principal_of(told.anna)
     ids = [told.pay.pk, told.travel.pk]
-    assert [(each.name, each.state) for each in offers(anna, ids).values()] == [("Pay", "")]
+    assert [(offer.name, offer.state) for offer in offers(anna, ids).values()] == [("Pay", "")]
     request_access(anna, folder_id=told.pay.pk)
     assert offers(anna, ids)[told.pay.pk].state == "open"
     allow(told.anna, told.pay)

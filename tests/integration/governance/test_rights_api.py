@@ -38,11 +38,11 @@ def effects(user: User, *changes: dict[str, Any]) -> dict[str, tuple[dict[str, i
     answer = preview(user, *changes)
     assert answer.status_code == 200, answer.content
     return {
-        each["username"]: (
-            {delta["right"]: delta["documents"] for delta in each["gains"]},
-            {delta["right"]: delta["documents"] for delta in each["losses"]},
+        item["username"]: (
+            {delta["right"]: delta["documents"] for delta in item["gains"]},
+            {delta["right"]: delta["documents"] for delta in item["losses"]},
         )
-        for each in answer.json()["people"]
+        for item in answer.json()["people"]
     }
 
 
@@ -112,7 +112,7 @@ def test_a_set_is_compared_as_a_whole_with_names_and_titles(world: World) -> Non
     body = answer.json()
     assert body["gained"] == {"people": 1, "documents": 3, "titles": ["House rules", "Salaries", "Travel rules"]}
     assert body["lost"] == {"people": 1, "documents": 2, "titles": ["House rules", "Travel rules"]}
-    assert [(each["username"], each["gains"], each["losses"]) for each in body["people"]] == [
+    assert [(item["username"], item["gains"], item["losses"]) for item in body["people"]] == [
         ("anna", [], [{"right": "view", "documents": 2}]),
         ("ben", [{"right": "view", "documents": 3}], []),
     ]
@@ -236,7 +236,7 @@ def test_the_export_is_the_page_s_and_is_recorded(world: World) -> None:
     assert exported(world.mia) == exported(world.mia, knowledge_base=str(world.base.pk)) == theirs
     assert {row[4] for row in theirs[1:]} == {"Handbook / Rules", "Handbook / Rules / Travel"} or len(theirs) > 1
     entries = Entry.objects.filter(action=Action.ACCESS_EXPORTED)
-    assert [(each.actor_name, each.detail["knowledge_bases"]) for each in entries] == [
+    assert [(item.actor_name, item.detail["knowledge_bases"]) for item in entries] == [
         ("mia", [str(world.base.pk)])
     ] * 3
 

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.django_db
 
 
 def address(*documents: Document) -> str:
-    return f"{reverse('rights-several')}?{urlencode([('documents', each.pk) for each in documents])}"
+    return f"{reverse('rights-several')}?{urlencode([('documents', document.pk) for document in documents])}"
 
 
 def give(by: User, *documents: Document, **more: Any) -> Any:
     form = {"what": "give", "holder_kind": "user", "holder": "guest", "rights": ["view"]}
-    return client_of(by).post(reverse("rights-several"), {**form, "documents": [each.pk for each in documents], **more})
+    return client_of(by).post(reverse("rights-several"), {**form, "documents": [document.pk for document in documents], **more})
 
 
 def seen_by(user: User) -> set[str]:
@@ -32,7 +32,7 @@ def test_rights_are_given_on_each_chosen_document_once_they_are_confirmed(world:
     guest = make_user("guest")
     asked = give(world.boss, world.travel_rules, world.salaries)
     assert seen_by(guest) == set()
-    assert [each.person.username for each in asked.context["effects"].people] == ["guest"]
+    assert [person.person.username for person in asked.context["effects"].people] == ["guest"]
     done = give(world.boss, world.travel_rules, world.salaries, confirmed=asked.context["effects"].fingerprint)
     assert done.status_code == 302
     assert seen_by(guest) == {"travel.md", "pay.md"}
@@ -44,7 +44,7 @@ def test_rights_are_given_on_each_chosen_document_once_they_are_confirmed(world:
 def test_a_document_that_others_govern_stays_as_it_is_and_is_only_counted(world: World) -> None:
     guest = make_user("guest")
     page = client_of(world.mia).get(address(world.house_rules, world.salaries))
-    assert [each.filename for each in page.context["documents"]] == ["house.md"]
+    assert [item.filename for item in page.context["documents"]] == ["house.md"]
     assert page.context["left_out"] == 1
     assert "Salaries" not in text_of(page)
     asked = give(world.mia, world.house_rules, world.salaries)

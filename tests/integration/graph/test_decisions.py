@@ -63,13 +63,13 @@ def test_two_names_become_one_and_two_again(managed: tuple[KnowledgeBase, Princi
 
 def test_a_refused_relation_stays_out_when_it_is_read_again(managed: tuple[KnowledgeBase, Principal]) -> None:
     base, keeper = managed
-    row = next(each for each in about_question(keeper, "track-api", Scope()).relations if each.kind == "Team")
+    row = next(item for item in about_question(keeper, "track-api", Scope()).relations if item.kind == "Team")
     refuse(keeper, base.pk, relation_id=row.id)
     make_document(base, "rules.md", TEXT + "\nMore.\n", ingested=True)
     fill(base.pk)
-    assert all(each.kind != "Team" for each in about_question(keeper, "track-api", Scope()).relations)
+    assert all(item.kind != "Team" for item in about_question(keeper, "track-api", Scope()).relations)
     refuse(keeper, base.pk, relation_id=row.id, is_refused=False)
-    assert any(each.kind == "Team" for each in about_question(keeper, "track-api", Scope()).relations)
+    assert any(item.kind == "Team" for item in about_question(keeper, "track-api", Scope()).relations)
 
 
 def test_who_does_not_manage_the_base_decides_nothing(managed: tuple[KnowledgeBase, Principal]) -> None:

@@ -16,7 +16,7 @@ DIRECTORY = Directory(PEOPLE, UNITS)
 def stated(text: str, *, is_first: bool = False) -> set[tuple[str, str, str]]:
     tables = [PassageBlock("table", 0, len(text), is_headed=True)] if text.startswith("|") else []
     said = certain(text, tables, is_first=is_first, directory=DIRECTORY)
-    return {(each.subject.said if each.subject else "", each.kind, each.object.said) for each in said.stated}
+    return {(item.subject.said if item.subject else "", item.kind, item.object.said) for item in said.stated}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_codes_people_and_units() -> None:
     said = certain(
         "KG-400 and maxUnavailable; Sun Rui of Platform Engineering and 陈伟", is_first=False, directory=DIRECTORY
     )
-    assert {(each.kind, each.said) for each in said.named} == {
+    assert {(item.kind, item.said) for item in said.named} == {
         (kinds.CODE, "KG-400"), (kinds.CODE, "maxUnavailable"), (kinds.PERSON, "Sun Rui"), (kinds.PERSON, "陈伟"),
         (kinds.UNIT, "Platform Engineering"),
     }  # fmt: skip

@@ -29,7 +29,7 @@ def test_it_tells_relations_over_two_steps_and_brings_the_passages_that_say_them
     assert {finding.item.source.doc_id for finding in result.findings} == {str(row.pk) for row in made}
     assert all(finding.item.score is not None and finding.passage is not None for finding in result.findings)
     assert result.data["has_graph"]
-    entity = next(each for each in result.data["entities"] if each["name"] == "Sun Rui")
+    entity = next(item for item in result.data["entities"] if item["name"] == "Sun Rui")
     assert (entity["hops"], entity["type"]) == (2, "value")
 
 

@@ -48,7 +48,7 @@ def names(found: Neighbourhood) -> set[str]:
 
 def stated(found: Neighbourhood) -> set[tuple[str, str, str]]:
     by_id = {entity.id: entity.name for entity in found.entities}
-    return {(by_id[each.subject_id], each.kind, by_id[each.object_id]) for each in found.relations}
+    return {(by_id[relation.subject_id], relation.kind, by_id[relation.object_id]) for relation in found.relations}
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_a_walk_ends_where_the_passages_do_that_may_be_read(company: dict[str, A
     found = about_question(company["reader"], "Who leads the team that owns track-api?", Scope())
     assert "Team Falcon" in names(found)
     assert "Sun Rui" not in names(found)
-    assert not {each for each in stated(found) if "Sun Rui" in each}
+    assert not {item for item in stated(found) if "Sun Rui" in item}
     assert {pk for pk, _score in found.passages} <= set(_chunks(company["owners"], company["news"]))
 
 

@@ -182,7 +182,7 @@ def test_many_pages_wait_with_the_imports_and_one_does_not(
     with django_capture_on_commit_callbacks(execute=True):
         for document in (one, two):
             ingest_version(str(newest_version(document).pk))
-    assert [(newest_version(each).queue, newest_version(each).parse_status) for each in (one, two)] == [
+    assert [(newest_version(item).queue, newest_version(item).parse_status) for item in (one, two)] == [
         ("interactive", ParseStatus.COMPLETED),
         ("bulk", ParseStatus.PENDING),
     ]

@@ -166,7 +166,7 @@ def test_one_that_cannot_be_cut_keeps_its_passages_and_no_other_from_its_own() -
     assert cut_base(shelf.base.pk) is False
     assert shelf.passages() == before
     base = KnowledgeBase.unscoped.get(pk=shelf.base.pk)
-    assert {each.document_id for each in versions_to_cut(base)} == {shelf.document.pk}
+    assert {item.document_id for item in versions_to_cut(base)} == {shelf.document.pk}
     assert Chunk.unscoped.filter(document=other, is_retired=True).exists()
 
 

@@ -147,7 +147,7 @@ def test_who_waits_for_a_whole_answer_holds_no_thread_and_no_connection() -> Non
     async def scene(url: str, process: psutil.Process) -> tuple[int, int]:
         async with visitors(people, sessions, url) as all_of_them:
             await all_of_them[0].client.get("/api/v1/sessions")  # the lanes of threads are there
-            waiting = [asyncio.create_task(each.waited_for()) for each in all_of_them]
+            waiting = [asyncio.create_task(item.waited_for()) for item in all_of_them]
             async with asyncio.timeout(PATIENT_S):  # all are taken
                 while await asyncio.to_thread(_taken) < len(all_of_them):
                     await asyncio.wait(waiting, timeout=0.1)

@@ -189,7 +189,7 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     with modelled(chooses=tells) as model:
         events = person.asks("What is wrong with the printer?")
     references = [event for event in events if event["response_type"] == "references"][-1]
-    assert [(each["source"], each["title"]) for each in references["query_references"]] == [
+    assert [(reference["source"], reference["title"]) for reference in references["query_references"]] == [
         ("mcp:desk", "desk › desk: Find tickets")
     ]
     assert "printer on floor 3" in person.page()

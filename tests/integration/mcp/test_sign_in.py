@@ -133,7 +133,7 @@ def test_tokens_are_sealed_and_forgotten_where_what_they_are_for_changes(root: C
     row = entered(signing)
     connected(root, row)
     shown = root.get(reverse("admin:agent_mcpservice_change", args=[row.pk])).content.decode()
-    kept = f"{McpService.objects.values().get(pk=row.pk)}{[each.detail for each in Entry.objects.all()]}{shown}"
+    kept = f"{McpService.objects.values().get(pk=row.pk)}{[item.detail for item in Entry.objects.all()]}{shown}"
     grant = SignedIn(row.pk, address_of(row).oauth.place).read()  # type: ignore[union-attr]  # of a sign-in
     assert grant.tokens
     for secret in (grant.tokens.access_token, grant.tokens.refresh_token, grant.client.client_secret):
@@ -176,7 +176,7 @@ def test_a_token_that_ends_is_renewed_and_one_that_ended_before_its_time_too(roo
     signing.anew(lives_s=1)
     connected(root, row)
     assert read_tools(administrator(), row) == 1
-    heard = {each for each in signing.heard() if not each.startswith("registered")}
+    heard = {item for item in signing.heard() if not item.startswith("registered")}
     assert heard == {"code", "refresh"}, "no token was sent that was spent"
 
 

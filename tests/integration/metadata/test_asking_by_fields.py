@@ -49,7 +49,7 @@ def make_library() -> Library:
 
 
 def offered(person: User, words: str) -> set[tuple[str, int]]:
-    return {(each.name, each.count) for each in find_places(Principal.of(person), words) if each.kind == "field"}
+    return {(place.name, place.count) for place in find_places(Principal.of(person), words) if place.kind == "field"}
 
 
 def test_values_are_offered_from_documents_that_the_person_may_read(library: Library) -> None:
@@ -82,7 +82,7 @@ def test_a_question_is_answered_from_documents_that_say_it(library: Library) -> 
 def test_a_value_that_only_hidden_documents_have_is_like_one_that_nobody_has(library: Library) -> None:
     def told(client: str) -> list[tuple[str, str]]:
         scope = Scope(metadata=(Condition("Client", equals=client),))
-        return [(each.response_type, each.content) for each in asked(library.reader, QUESTION, scope=scope)]
+        return [(item.response_type, item.content) for item in asked(library.reader, QUESTION, scope=scope)]
 
     assert told("Secret Holding") == told("Nobody")
 

@@ -148,7 +148,7 @@ def test_who_may_set_fields_and_values(library: Library) -> None:
     with pytest.raises(NotFound):
         change_metadata(reader, document_id=library.hidden.pk, values={"Year": 1})
     stranger = Principal.of(make_user())
-    assert [list(fields_of(each, library.other.pk)) for each in (reader, stranger)] == [[], []]
+    assert [list(fields_of(item, library.other.pk)) for item in (reader, stranger)] == [[], []]
     with pytest.raises(InvalidInput):
         conditions_of(stranger, [{"field": "Year", "equals": "2024"}])
 
@@ -174,7 +174,7 @@ def test_the_api_sets_shows_and_searches_by_fields(library: Library) -> None:
         f"/api/v1/knowledge-bases/{library.base.pk}/fields",
         f"/api/v1/documents/{library.seen[3].pk}/metadata",
     )
-    assert [each["name"] for each in reader.get(fields).json()] == ["State", "Year", "Valid until", "Client"]
+    assert [item["name"] for item in reader.get(fields).json()] == ["State", "Year", "Valid until", "Client"]
     body: dict[str, Any] = {"fields": [{"name": "Year", "kind": "number"}, {"name": "Team"}]}
     assert reader.put(fields, body, "application/json").status_code == 404
     assert keeper.put(fields, body, "application/json").json() == [
@@ -220,7 +220,7 @@ def test_the_pages_show_set_and_narrow(library: Library) -> None:
     assert metadata_of(document)["State"] == "draft"
     assert reader.post(f"/documents/{document.pk}/metadata/", {}).status_code == 403
     page = reader.get("/library/find/", {"base": str(library.base.pk), "field_1_at_least": "2025"})
-    assert {row.document.pk for row in page.context["page"].object_list} == {each.pk for each in library.seen[1:3]}
+    assert {row.document.pk for row in page.context["page"].object_list} == {item.pk for item in library.seen[1:3]}
     assert "Year from" in page.content.decode()
 
 

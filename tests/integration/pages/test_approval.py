@@ -60,7 +60,7 @@ def test_managers_approve_a_version_for_all_readers_and_the_next_version_waits(h
 def test_whoever_may_not_manage_it_approves_nothing(house: House) -> None:
     editor = make_user("editor")
     allow(editor, house.folder, Right.VIEW, Right.CHANGE, Right.ADD, Right.DOWNLOAD)
-    assert [client_of(each).post(address(house)).status_code for each in (editor, house.reader, house.stranger)] == [
+    assert [client_of(item).post(address(house)).status_code for item in (editor, house.reader, house.stranger)] == [
         403, 403, 404,
     ]  # fmt: skip
     assert approved(house) == set()

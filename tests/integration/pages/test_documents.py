@@ -96,7 +96,7 @@ def test_a_citation_names_the_page_of_its_sentence_and_not_of_its_passage(house:
     (shown,) = passages(Principal.of(house.reader), [chunk.id])
     assert (chunk.page_from, chunk.page_to) == (1, 2)
     words = ("Pods are replaced", "The limit", "The second page", "volumes")
-    assert [shown.page_at(shown.text.index(each)) for each in words] == [1, 1, 2, 2]
+    assert [shown.page_at(shown.text.index(word)) for word in words] == [1, 1, 2, 2]
 
 
 def test_a_page_image_is_made_once_kept_by_no_browser_and_shown_under_the_rights_of_today(house: House) -> None:

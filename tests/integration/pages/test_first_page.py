@@ -32,7 +32,7 @@ def page_of(person: User, language: str = "en") -> FirstPage:
 
 
 def titles(page: FirstPage) -> set[str]:
-    return {each.title for each in page.recent}
+    return {item.title for item in page.recent}
 
 
 def test_questions_are_made_of_what_the_person_may_read_in_their_language(house: House) -> None:

@@ -45,7 +45,7 @@ def library(django_db_setup: None, django_db_blocker: Any) -> Iterator[Library]:
             for number in range(IN_EACH)
         ]
         Document.unscoped.bulk_create(documents)
-        versions = [DocumentVersion(document=each, number=1, size_bytes=1) for each in documents]
+        versions = [DocumentVersion(document=item, number=1, size_bytes=1) for item in documents]
         for version in versions[:-WAITING]:
             version.parse_status = ParseStatus.COMPLETED
         DocumentVersion.unscoped.bulk_create(versions)
@@ -66,7 +66,7 @@ def shown(library: Library, name: str) -> int:
     reader, guest, folder = library.reader, library.guest, library.folder
     pages: dict[str, Callable[[], Any]] = {
         "a folder": lambda: documents_in(reader, folder).object_list,
-        "some rows": lambda: document_rows(reader, folder, [each.pk for each in library.documents[:2]]),
+        "some rows": lambda: document_rows(reader, folder, [item.pk for item in library.documents[:2]]),
         "what waits": lambda: range(unfinished_in(reader, folder)),
         "beside their folders": lambda: documents_beside(guest, library.base),
     }

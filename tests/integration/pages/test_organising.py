@@ -23,7 +23,7 @@ def change(person: User, session: Session, **given: str) -> int:
 
 
 def titles(person: User, **chosen: object) -> list[str]:
-    return [each.title for each in found_sessions(Principal.of(person), **chosen)]  # type: ignore[arg-type]
+    return [item.title for item in found_sessions(Principal.of(person), **chosen)]  # type: ignore[arg-type]
 
 
 def test_what_is_pinned_stands_on_top_and_what_is_archived_apart(owner: User) -> None:

@@ -25,14 +25,14 @@ def names(person: User, words: str) -> set[tuple[str, str]]:
     """What the palette finds, as (kind, name)."""
     found = find(principal_of(person), person, words)
     return {
-        *(("conversation", each.title) for each in found.conversations),
-        *(("document", each.title) for each in found.documents),
-        *((each.kind, each.name) for each in found.places),
+        *(("conversation", conversation.title) for conversation in found.conversations),
+        *(("document", document.title) for document in found.documents),
+        *((place.kind, place.name) for place in found.places),
     }
 
 
 def places(person: User, words: str) -> set[tuple[str, str, int]]:
-    return {(each.kind, each.name, each.count) for each in find_places(principal_of(person), words)}
+    return {(place.kind, place.name, place.count) for place in find_places(principal_of(person), words)}
 
 
 def make_release() -> House:
@@ -78,7 +78,7 @@ def test_what_is_found_is_what_the_person_may_see(release: House) -> None:
 
 def test_words_of_texts_find_the_documents_that_the_person_may_read(release: House) -> None:
     def found(person: User, words: str) -> set[tuple[str, str]]:
-        return {(each.title, each.snippet) for each in find_passages(principal_of(person), words)}
+        return {(passage.title, passage.snippet) for passage in find_passages(principal_of(person), words)}
 
     for folder, title in ((release.folder, "Gateways"), (release.sibling, "Secret gateways")):
         text = f"# {title}\n\nThe gateway KG-400 works from -40 to 70 degrees."
@@ -105,7 +105,7 @@ def test_places_count_what_the_person_is_answered_from(release: House) -> None:
 
 def test_a_question_finds_its_conversation_with_the_words_marked(release: House) -> None:
     found = find(principal_of(release.reader), release.reader, "which release").conversations
-    assert [str(each.snippet) for each in found] == ["Which <b>release</b> is the last of reader?"]
+    assert [str(item.snippet) for item in found] == ["Which <b>release</b> is the last of reader?"]
     evil = Session.objects.create(user=release.reader, title="Evil")
     Message.objects.create(session=evil, role=Role.USER, content="<script>alert(1)</script> crashes?")
     body = client_of(release.reader).get(reverse("palette"), {"q": "crashes"}).content.decode()
@@ -114,7 +114,7 @@ def test_a_question_finds_its_conversation_with_the_words_marked(release: House)
 
 
 def test_the_places_of_a_conversation_are_named_under_todays_rights(release: House) -> None:
-    folder = next(each for each in find_places(principal_of(release.reader), "notes") if each.kind == "folder")
+    folder = next(place for place in find_places(principal_of(release.reader), "notes") if place.kind == "folder")
     assert isinstance(folder.id, UUID)
     scope = Scope(folder_ids=(folder.id,))
     assert scope_of(kept(scope)) == scope
@@ -125,4 +125,4 @@ def test_the_places_of_a_conversation_are_named_under_todays_rights(release: Hou
     body = client_of(release.reader).get(page).content.decode()
     assert "Release notes" not in body
     assert "in a place you can no longer see" in body
-    assert [(each.name, each.count) for each in places_in(principal_of(release.reader), scope)] == [("", 0)]
+    assert [(place.name, place.count) for place in places_in(principal_of(release.reader), scope)] == [("", 0)]

@@ -43,7 +43,7 @@ def seers(document: Document) -> set[str]:
     """Who sees it, but for the keeper of the base, who made it."""
     seen = Document.objects.visible_to
     people = User.objects.exclude(username="keeper")
-    return {each.username for each in people if seen(Principal.of(each)).filter(pk=document.pk).exists()}
+    return {item.username for item in people if seen(Principal.of(item)).filter(pk=document.pk).exists()}
 
 
 def too_late(first: Callable[[], object], second: Callable[[], object]) -> list[BaseException | object]:
@@ -88,7 +88,7 @@ def test_what_went_to_the_trash_meanwhile_is_not_moved() -> None:
         lambda: trash_document(writer, document_id=document.pk),
         lambda: move_document(writer, document_id=document.pk, folder_id=house.below.pk),
     )
-    assert [type(each) for each in ended] == [NotFound]
+    assert [type(item) for item in ended] == [NotFound]
     document.refresh_from_db()
     assert (document.folder, document.trashed_from) == (house.folder, house.folder)
 
@@ -113,7 +113,7 @@ def test_of_two_who_put_it_into_the_trash_the_second_is_told_that_it_is_gone() -
     def put() -> object:
         return trash_document(writer, document_id=document.pk)
 
-    assert [type(each) for each in too_late(put, put)] == [NotFound]
+    assert [type(item) for item in too_late(put, put)] == [NotFound]
     assert set(in_trash(writer)) == {document}
     restore_document(writer, document_id=document.pk)
     assert seers(document) == {"writer", "reader"}
@@ -130,7 +130,7 @@ def test_the_end_of_the_trash_spares_what_is_put_back_meanwhile(is_by_hand: bool
         lambda: restore_document(writer, document_id=document.pk),
         (lambda: erase_document(writer, document_id=document.pk)) if is_by_hand else empty_trash,
     )
-    assert [type(each) if is_by_hand else each for each in ended] == [NotFound if is_by_hand else 0]
+    assert [type(item) if is_by_hand else item for item in ended] == [NotFound if is_by_hand else 0]
     assert seers(document) == {"writer", "reader"}
 
 
@@ -215,9 +215,9 @@ def test_no_page_of_rights_or_administration_shows_what_is_in_the_trash(house: H
     admin = client_of(make_user(is_superuser=True))
     change, rights = "admin:knowledge_document_change", "rights-place"
     told = {}
-    for each in (document, there):
-        pages = (reverse(change, args=[each.pk]), reverse(rights, args=["document", each.pk]))
-        told[each.filename] = [admin.get(page).status_code for page in pages]
+    for item in (document, there):
+        pages = (reverse(change, args=[item.pk]), reverse(rights, args=["document", item.pk]))
+        told[item.filename] = [admin.get(page).status_code for page in pages]
     assert told == {"a.md": [302, 404], "b.md": [200, 200]}
     asked = {"what": "break", "copy": ""}
     assert admin.post(reverse("rights-change", args=["document", document.pk]), asked).status_code == 404
@@ -248,5 +248,5 @@ def test_what_is_moved_out_of_reach_meanwhile_is_not_put_back() -> None:
         lambda: place_document(None, document, house.sibling, "a.md"),
         lambda: restore_document(writer, document_id=document.pk),
     )
-    assert [type(each) for each in ended] == [NotFound]
+    assert [type(item) for item in ended] == [NotFound]
     assert seers(document) == set()

@@ -74,18 +74,18 @@ SAYS = {
 @pytest.mark.parametrize("name", SAYS)
 def test_a_sentence_is_what_the_file_says(name: str) -> None:
     sentences = said(read(name))
-    assert [each for each in SAYS[name] if each not in sentences] == [], sentences
+    assert [item for item in SAYS[name] if item not in sentences] == [], sentences
 
 
 def test_a_wide_table_never_says_one_row_under_another() -> None:
-    rows = [each for each in said(read("员工台账.xlsx")) if "G209" in each]
+    rows = [item for item in said(read("员工台账.xlsx")) if "G209" in item]
     assert rows
-    assert all(each.startswith("工号: G209") for each in rows)
+    assert all(row.startswith("工号: G209") for row in rows)
 
 
 def test_cells_are_displayed_by_their_number_format() -> None:
     text = read("partner-terms.xlsx").text
-    assert all(each in text for each in ("7.5%", "€1,234.50", "00042", "6222021234567890"))
+    assert all(item in text for item in ("7.5%", "€1,234.50", "00042", "6222021234567890"))
     assert "6.22202" not in text
 
 
@@ -124,7 +124,7 @@ def test_front_matter_is_told_as_fields() -> None:
 def test_what_is_struck_out_is_kept_apart() -> None:
     for name, struck in (("onboarding.md", "8,000"), ("mixed.html", "80 €"), ("bridges.docx", "30")):
         parsed = read(name)
-        assert any(struck in each.block.text for each in parsed.apart), name
+        assert any(struck in item.block.text for item in parsed.apart), name
     assert "the limit is 45 tonnes" in " ".join(read("bridges.docx").text.split())
 
 

@@ -55,13 +55,13 @@ def test_a_program_attaches_waits_and_asks(person: User, mine: Client) -> None:
     assert (early.status_code, "still being read" in early.json()["detail"]) == (400, True)
     prepare_embedder()
     ingest(DocumentVersion.unscoped.get(document_id=made["id"]).pk)
-    assert [each["reading"] for each in mine.get(url).json()] == ["ready"]
+    assert [item["reading"] for item in mine.get(url).json()] == ["ready"]
     answer = mine.post(messages, question, content_type="application/json")
     assert answer.status_code == 201, answer.content
-    cited = {each["knowledge_base_id"] for each in answer.json()["citations"]}
+    cited = {item["knowledge_base_id"] for item in answer.json()["citations"]}
     assert cited <= {str(ATTACHMENTS)}
     asked = mine.get(messages).json()["results"][0]
-    assert [each["name"] for each in asked["attachments"]] == ["plan.md"]
+    assert [item["name"] for item in asked["attachments"]] == ["plan.md"]
 
 
 def test_a_copy_is_filed_with_the_scopes_to_chat_and_to_ingest(person: User, mine: Client) -> None:

@@ -90,8 +90,8 @@ def _api_bodies() -> dict[Route, list[str]]:
 def _fields(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
     if "$ref" in part:
         yield from _fields(schema["components"]["schemas"][part["$ref"].rpartition("/")[2]], schema)
-    for each in part.get("allOf", ()):
-        yield from _fields(each, schema)
+    for item in part.get("allOf", ()):
+        yield from _fields(item, schema)
     yield from part.get("properties", {})
 
 

@@ -39,7 +39,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def accepting() -> list[Route]:
-    return [each for each in routes() if each.method in {"post", "put", "patch"} and each.path.startswith(PLACES)]
+    return [item for item in routes() if item.method in {"post", "put", "patch"} and item.path.startswith(PLACES)]
 
 
 def fields_of(world: World, route: Route) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -98,7 +98,7 @@ def test_covering(world: World, area: str) -> None:
     got = {route: statuses(world, route, roles) for route, roles in REPRESENTATIVES.items() if route in AREAS[area]}
     assert got == {route: {role: rows()[route][role] for role in REPRESENTATIVES[route]} for route in got}
     tokens = cache(world.with_token)
-    for place, route in enumerate(each for each in AREAS[area] if is_for_tokens(each)):
+    for place, route in enumerate(item for item in AREAS[area] if is_for_tokens(item)):
         told = [tuple(words.split("+")) for words in scopes(route)]
         others = [chosen for chosen in ALONE if chosen not in told]
         for tried in (told, others):

@@ -37,11 +37,11 @@ class Program:
 
     def make_group(self, name: str, *members: str) -> str:
         """The id of a new group."""
-        body = {"schemas": [GROUP], "displayName": name, "members": [{"value": each} for each in members]}
+        body = {"schemas": [GROUP], "displayName": name, "members": [{"value": member} for member in members]}
         answer = self.send("POST", "Groups", body)
         assert answer.status_code == 201, answer.content
         return str(answer.data["id"])
 
     def found(self, path: str) -> set[str]:
         """Names of what a list shows."""
-        return {each.get("userName") or each["displayName"] for each in self.get(path).data.get("Resources", [])}
+        return {item.get("userName") or item["displayName"] for item in self.get(path).data.get("Resources", [])}

@@ -114,7 +114,7 @@ def test_filters_find_exactly_these(scim: Program) -> None:
     for wanted, names in FILTERS.items():
         answer = scim.get(f"Users?{urlencode({'filter': wanted})}")
         assert answer.status_code == 200, answer.content
-        assert {each["userName"] for each in answer.data.get("Resources", [])} == names, wanted
+        assert {item["userName"] for item in answer.data.get("Resources", [])} == names, wanted
         assert answer.data["totalResults"] == len(names)
 
 

@@ -23,7 +23,7 @@ def people(count: int) -> list[str]:
 
 
 def added(*ids: str) -> dict[str, Any]:
-    return {"op": "add", "path": "members", "value": [{"value": each} for each in ids]}
+    return {"op": "add", "path": "members", "value": [{"value": identifier} for identifier in ids]}
 
 
 def taken(pk: str) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def taken(pk: str) -> dict[str, Any]:
 
 
 def shown(scim: Program, pk: str) -> set[str]:
-    return {each["value"] for each in scim.get(f"Groups/{pk}").data.get("members", [])}
+    return {item["value"] for item in scim.get(f"Groups/{pk}").data.get("members", [])}
 
 
 @pytest.mark.parametrize("path", ["Groups", "Users"])
@@ -70,7 +70,7 @@ def test_statements_do_not_grow_with_the_members_but_for_the_audit_log(scim: Pro
         ) as seen:
             assert scim.patch(f"Groups/{pk}", *map(added, ids)).status_code in {200, 204}
             assert scim.patch(f"Groups/{pk}", *map(taken, ids)).status_code in {200, 204}
-        return sum("audit_entry" not in each["sql"] for each in seen.captured_queries)
+        return sum("audit_entry" not in query["sql"] for query in seen.captured_queries)
 
     ids = people(40)
     assert statements("HR", ids) == statements("Ops", ids[:2])

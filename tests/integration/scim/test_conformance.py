@@ -28,9 +28,9 @@ def test_the_public_suite_finds_nothing_that_the_standard_forbids(secret: str) -
     client = WSGISCIMClient(site, base_url="http://testserver/scim/v2", headers={"Authorization": f"Bearer {secret}"})
     results = check_server(client)
     wrong = [
-        f"{each.resource_type}: {each.title}: {each.reason}"
-        for each in results
-        if each.status in {Status.ERROR, Status.CRITICAL, Status.DEVIATION}
+        f"{result.resource_type}: {result.title}: {result.reason}"
+        for result in results
+        if result.status in {Status.ERROR, Status.CRITICAL, Status.DEVIATION}
     ]
     assert wrong == ALWAYS_SAID, "\n".join(wrong)
-    assert sum(each.status is Status.SUCCESS for each in results) >= 40
+    assert sum(result.status is Status.SUCCESS for result in results) >= 40

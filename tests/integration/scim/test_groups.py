@@ -22,7 +22,7 @@ def members(name: str) -> set[str]:
 
 
 def shown(scim: Program, pk: str) -> set[str]:
-    ids = [each["value"] for each in scim.get(f"Groups/{pk}").data.get("members", [])]
+    ids = [item["value"] for item in scim.get(f"Groups/{pk}").data.get("members", [])]
     return set(User.objects.filter(directory_account__in=ids).values_list("username", flat=True))
 
 
@@ -58,7 +58,7 @@ def test_entra_removes_members_by_value_and_people_show_their_groups(scim: Progr
     remove = {"op": "Remove", "path": "members", "value": [{"value": mei}, {"value": tao}]}
     assert scim.patch(f"Groups/{pk}", remove).status_code in {200, 204}
     assert members("HR") == shown(scim, pk) == {"wen"}
-    assert [each["display"] for each in scim.get(f"Users/{wen}").data["groups"]] == ["HR"]
+    assert [item["display"] for item in scim.get(f"Users/{wen}").data["groups"]] == ["HR"]
     assert "groups" not in scim.get(f"Users/{mei}").data
     scim.send("DELETE", f"Users/{wen}")
     assert (members("HR"), shown(scim, pk)) == (set(), set())

@@ -39,14 +39,14 @@ def test_no_filter_is_an_error_of_ours(scim: Program) -> None:
     scim._client.raise_request_exception = False
     scim.make_user("anna")
     found = {}
-    for each in FILTERS:
-        asked = quote(each.encode("utf-8", "surrogatepass"))
-        search = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:SearchRequest"], "filter": each}
-        found[each] = (
+    for item in FILTERS:
+        asked = quote(item.encode("utf-8", "surrogatepass"))
+        search = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:SearchRequest"], "filter": item}
+        found[item] = (
             scim.get(f"Users?filter={asked}").status_code,
             scim.send("POST", "Users/.search", search).status_code,
         )
-    assert {each[:40]: statuses for each, statuses in found.items() if max(statuses) >= 500} == {}
+    assert {item[:40]: statuses for item, statuses in found.items() if max(statuses) >= 500} == {}
 
 
 LOOK_ALIKES = {

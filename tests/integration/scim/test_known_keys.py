@@ -24,7 +24,7 @@ def test_what_entra_sends_without_a_path_is_applied_as_a_whole(scim: Program) ->
     assert kept(pk) == ("kim", "Ortmann", "kim3@x.example")
     added = {'emails[type eq "home"].value': "home@x.example"}
     assert scim.patch(f"Users/{pk}", {"op": "Add", "value": added}).status_code in {200, 204}
-    shown = {each["type"]: each["value"] for each in scim.get(f"Users/{pk}").data["emails"]}
+    shown = {item["type"]: item["value"] for item in scim.get(f"Users/{pk}").data["emails"]}
     assert shown == {"work": "kim3@x.example", "home": "home@x.example"}
 
 

@@ -71,8 +71,8 @@ class Site:
         """More slow requests than a pool has seats. until: so many are at work or wait then, over all pools."""
         for _number in range(MANY):
             self._open.append(await self.send(where, (b"x-slow", b"1"), *headers))
-        queues = [each.queue for each in self.shares.values()]
-        await met("the requests at their seats", lambda: sum(each.at_work + each.waiting for each in queues) == until)
+        queues = [share.queue for share in self.shares.values()]
+        await met("the requests at their seats", lambda: sum(item.at_work + item.waiting for item in queues) == until)
 
     async def status(self, where: str, *headers: tuple[bytes, bytes]) -> int:
         client = await self.send(where, *headers)
@@ -103,7 +103,7 @@ def test_one_person_by_session_token_and_address_leaves_others_a_seat(where: str
         await here.flood(where, session("anna"), until=MANY)
         await here.flood(where, token("anna"), until=2 * MANY)
         await here.flood(where, until=3 * MANY)
-        full = [each.queue for each in here.shares.values() if each.queue.at_work >= each.queue.places]
+        full = [share.queue for share in here.shares.values() if share.queue.at_work >= share.queue.places]
         answers = [await here.status(where, session("bert")), await here.status("/page", token("carl"))]
         await here.end()
         return answers, bool(full)

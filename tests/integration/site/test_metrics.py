@@ -141,8 +141,8 @@ def test_waiting_and_failed_documents_are_counted() -> None:
 
 
 def test_the_name_of_no_person_is_a_label() -> None:
-    counted = [each.labels for each in measures.COUNTS] + [each.labels for each in measures.HISTOGRAMS]
-    labels = {label for each in counted for label in each}
+    counted = [count.labels for count in measures.COUNTS] + [histogram.labels for histogram in measures.HISTOGRAMS]
+    labels = {label for item in counted for label in item}
     assert labels - {"what"} == {
         "outcome", "model", "error", "direction", "verdict", "route", "status", "pool", "stage",
     }  # fmt: skip

@@ -73,8 +73,8 @@ def asked(*scopes: dict[str, Any], owners: Owners = OWNERS) -> list[str]:
     async def run() -> None:
         communicator: Any = ApplicationCommunicator
         clients = []
-        for number, each in enumerate(scopes):
-            clients.append(communicator(handler, each))
+        for number, item in enumerate(scopes):
+            clients.append(communicator(handler, item))
             await clients[-1].send_input({"type": "http.request", "body": b""})
             await met("the request in the queue", lambda: queue.waiting + queue.at_work > number)  # noqa: B023
         go_on.set()

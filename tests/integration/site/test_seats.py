@@ -136,7 +136,7 @@ def test_whoever_is_known_does_not_wait_behind_made_up_callers() -> None:
     assert anna.before() == 0, "whose flood had a turn already"
     first.leave()
     assert anna.is_served
-    assert not any(each.is_served for each in flood)
+    assert not any(item.is_served for item in flood)
 
 
 def test_all_sessions_and_tokens_of_a_person_are_one_party_wherever_they_are() -> None:

@@ -108,7 +108,7 @@ def test_without_rights_a_restricted_page_and_what_is_below_it_is_named_and_not_
     run = read(source)
     assert counts(run) == {"added": 2, "failed": 2}
     assert set(paths(folder)) == {"Home.html", "Pay - bonus.html"}
-    assert {each["why"] for each in run.problems} == {
+    assert {problem["why"] for problem in run.problems} == {
         "“Guide” is restricted there: copy rights from the source.",
         "“Deploy” is restricted there: copy rights from the source.",
     }

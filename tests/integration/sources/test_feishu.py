@@ -118,7 +118,7 @@ def test_a_spreadsheet_that_is_too_large_is_named_and_the_rest_comes(source: Sou
     wiki.put(spreadsheet(Sheet("s1", "All", [["a"]], rows=50_001, columns=20)))
     run = read(source)
     assert counts(run) == {"added": 6, "failed": 1}
-    assert [each["why"] for each in run.problems] == ["“Costs” has more than 1000000 cells."]
+    assert [problem["why"] for problem in run.problems] == ["“Costs” has more than 1000000 cells."]
     assert not [path for path in wiki.asked if path.startswith("sheets/v2")]
 
 
@@ -188,7 +188,7 @@ def test_a_department_is_named_and_can_be_said(ruled: Source, wiki: Wiki, people
     wiki.members = [{"member_type": "opendepartmentid", "member_id": "od-4e6ac", "type": "department"}]
     run = read(ruled)
     assert (run.state, who_sees(ruled, "指南.md", people)) == (RunState.PARTIAL, set())
-    assert [each["why"] for each in run.problems] == [
+    assert [problem["why"] for problem in run.problems] == [
         "It is not known who belongs to “od-4e6ac” (opendepartmentid): say in the settings what it is called here."
     ]
     ruled.settings = {**ruled.settings, "groups": ["od-4e6ac = Sales"]}
@@ -203,7 +203,7 @@ def test_people_that_the_application_may_not_look_up_are_not_let_in(
     wiki.may_look_up = False
     run = read(ruled)
     assert who_sees(ruled, "指南.md", people) == set()
-    assert {each["why"] for each in run.problems} == {
+    assert {problem["why"] for problem in run.problems} == {
         "Feishu refuses: Access denied. One of the following scopes is required (99991672)."
     }
 

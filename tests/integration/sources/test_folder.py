@@ -298,7 +298,7 @@ def test_what_is_not_stored_after_all_leaves_no_file_and_costs_itself_alone(
     monkeypatch.setattr(FolderConnector, "fetch", fetch)
 
     def stored() -> set[Path]:
-        return {each for each in Path(settings.MEDIA_ROOT).rglob("*") if each.is_file()}
+        return {entry for entry in Path(settings.MEDIA_ROOT).rglob("*") if entry.is_file()}
 
     run = read(source)
     assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 1, "failed": 1})

@@ -199,7 +199,7 @@ def test_a_try_leaves_no_copy_behind_and_a_source_that_is_deleted_neither(
         assert list(cache.iterdir()) == []
         source = make_source("git", url=f"{url}/handbook/.git")
         read(source)
-    assert [each.name for each in cache.iterdir()] == [str(source.pk)]
+    assert [item.name for item in cache.iterdir()] == [str(source.pk)]
     with django_capture_on_commit_callbacks(execute=True):
         delete_source(make_user(is_superuser=True), source, withdraw=False)
     assert list(cache.iterdir()) == []

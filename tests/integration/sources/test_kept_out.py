@@ -140,8 +140,8 @@ def test_where_a_document_comes_from_names_folders_only_to_whom_its_folder_shows
     document, guest = brought(source, "merger/plan.md"), make_user()
     access.give(None, [Right.VIEW], document, to=guest)
     shown = []
-    for each in (keeper, Principal.of(guest)):
-        origin = origin_of(each, document)
+    for item in (keeper, Principal.of(guest)):
+        origin = origin_of(item, document)
         assert origin is not None
         shown.append(origin.path)
     assert shown == ["merger/plan.md", "plan.md"]

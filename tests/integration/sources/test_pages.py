@@ -183,7 +183,7 @@ def test_who_looks_after_the_folder_is_not_told_names_of_documents_that_are_clos
         client = client_of(User.objects.get(pk=user.pk))
         shown = client.get(page).content.decode()
         names = {name for name in ("rules.md", "guide.md", "secret.md") if name in shown}
-        return names, [each["what"] for each in client.get(runs).json()["results"][0]["problems"]]
+        return names, [item["what"] for item in client.get(runs).json()["results"][0]["problems"]]
 
     assert told(root) == ({"rules.md", "guide.md", "secret.md"}, ["secret.md"])
     assert told(manager) == ({"guide.md"}, [""])

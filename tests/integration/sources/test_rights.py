@@ -104,7 +104,7 @@ def test_names_that_nobody_has_here_let_nobody_in_and_are_told(
     (opened / ".rights.yaml").write_text(OPEN + "- below: people/pay\n  people: [nobody, lin]\n  groups: [Pay]\n")
     run = read(source)
     assert run.state == RunState.PARTIAL
-    assert sorted(each["why"] for each in run.problems) == [
+    assert sorted(problem["why"] for problem in run.problems) == [
         "There is no group called “Pay” here.", "There is nobody called “nobody” here.",
     ]  # fmt: skip
     assert seen(source, people)["people/pay/pay.md"] == {"lin"}
@@ -119,7 +119,7 @@ def test_why_somebody_sees_it_names_the_source(source: Source, people: dict[str,
         ("lin", Right.VIEW, "folder source")
     ]
     root = Principal.of(make_user(is_superuser=True))
-    said = {each.right: each for each in explain_rights(root, people["lin"], pay)}[Right.VIEW]
+    said = {right.right: right for right in explain_rights(root, people["lin"], pay)}[Right.VIEW]
     assert said.is_allowed
     assert said.decisive is not None
     assert said.decisive.row.by == "folder source"
@@ -223,7 +223,7 @@ def test_a_tree_is_locked_whole_before_a_folder_is_added(source: Source, opened:
     def locks() -> list[str]:
         with CaptureQueriesContext(connection) as asked:
             read(source)
-        found = [each["sql"] for each in asked.captured_queries]
+        found = [query["sql"] for query in asked.captured_queries]
         return ["shared" if "xact_lock_shared" in sql else "whole" for sql in found if "tree:" in sql]
 
     assert locks()[0] == "whole"

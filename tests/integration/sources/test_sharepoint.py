@@ -83,7 +83,7 @@ def test_a_download_goes_to_no_address_that_is_not_allowed(source: Source, tenan
     tenant.content = "http://169.254.169.254"
     run = read(source)
     assert (counts(run), paths(folder)) == ({"failed": 3}, {})
-    assert all("may not connect to 169.254.169.254 (169.254.169.254)" in each["why"] for each in run.problems)
+    assert all("may not connect to 169.254.169.254 (169.254.169.254)" in problem["why"] for problem in run.problems)
 
 
 def test_what_is_moved_or_renamed_keeps_its_document_and_what_is_gone_is_withdrawn(
@@ -187,7 +187,7 @@ def test_a_group_whose_members_are_not_told_is_named_and_can_be_said(
     tenant.change(ROOT, permissions=[granted(site_group("Handbook Members")), granted(site_group("Visitors"))])
     run = read(ruled)
     assert (run.state, who_sees(ruled, "start.md", people)) == (RunState.PARTIAL, set())
-    assert {each["why"] for each in run.problems} == {
+    assert {problem["why"] for problem in run.problems} == {
         f"It is not known who is in the group “{name}”: say in the settings what it is called here."
         for name in ("Handbook Members", "Visitors")
     }

@@ -73,7 +73,7 @@ def test_what_is_edited_after_it_was_published_stays_until_it_is_published_again
     page.sections, page.level, page.version = [[[text_part("<p>Half a thought</p>")]]], "draft", "1.1"
     run = read(source)
     assert (run.state, counts(run)) == (RunState.PARTIAL, {"unchanged": 1, "failed": 1})
-    assert [each["why"] for each in run.problems] == [
+    assert [problem["why"] for problem in run.problems] == [
         "“Home & more” is being edited there: it is read again when it is published."
     ]
     assert "30 days." in paths(folder)["Home.html"]
@@ -98,7 +98,7 @@ def test_a_page_of_which_nobody_says_who_may_read_it_is_named_and_not_brought(so
     tenant.site_pages["01HOME"].address = "https://example.sharepoint.com/sites/Other/Home.aspx"
     run = read(source)
     assert counts(run) == {"added": 1, "failed": 1}
-    assert [each["why"] for each in run.problems] == [
+    assert [problem["why"] for problem in run.problems] == [
         "“Home & more” is not in the library of the site's pages, which says who can read it."
     ]
 

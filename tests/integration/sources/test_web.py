@@ -186,7 +186,7 @@ def test_a_page_that_needs_a_browser_is_named_and_not_guessed(site: Site, make_s
     )
     run = read(make_source("web", **start(site)))
     assert "two.html" not in paths(folder)
-    assert [each["why"] for each in run.problems] == [
+    assert [problem["why"] for problem in run.problems] == [
         f"{site.url}/docs/two.html shows nothing without JavaScript, so it is not read."
     ]
 
@@ -247,8 +247,8 @@ def saying(said: bytes) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
         server.shutdown(socket.SHUT_RDWR)
         thread.join(5)
-        for each in held:
-            each.close()
+        for item in held:
+            item.close()
 
 
 def test_what_a_redirect_says_beside_its_address_is_not_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_a_reader_reads_what_is_theirs_and_nothing_else(reader: User) -> None:
     mine, hidden = make_document(base, "mine.md", ingested=True), make_document(make_base(), "board.md", ingested=True)
     status, told = posted(reader, INFO, {"knowledge_ids": [str(mine.pk), str(hidden.pk), str(uuid4())]})
     assert (status, [card["knowledge_id"] for card in told["documents"]]) == (200, [str(mine.pk)])
-    assert {each["error"] for each in told["errors"]} == {"there is no such document, or it is not accessible"}
+    assert {item["error"] for item in told["errors"]} == {"there is no such document, or it is not accessible"}
     assert len(told["errors"]) == 2
     card = told["documents"][0]
     assert (card["file_name"], card["parse_status"], card["metadata"]["knowledge_base"]) == (

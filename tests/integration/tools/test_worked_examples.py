@@ -144,8 +144,8 @@ def test_facts_come_in_the_order_asked_with_errors_for_the_rest(shelf: Shelf) ->
     found = info(reader, sales.pk, hidden.pk, manual.pk, missing, "kb-doc-003", sales.pk)
     assert found.success
     assert [card["knowledge_id"] for card in found.data["documents"]] == [str(sales.pk), str(manual.pk)]
-    assert [each["knowledge_id"] for each in found.data["errors"]] == [str(hidden.pk), str(missing), "kb-doc-003"]
-    assert len({each["error"] for each in found.data["errors"]}) == 1, "forbidden and missing are the same words"
+    assert [item["knowledge_id"] for item in found.data["errors"]] == [str(hidden.pk), str(missing), "kb-doc-003"]
+    assert len({item["error"] for item in found.data["errors"]}) == 1, "forbidden and missing are the same words"
     assert (found.data["total_docs"], found.data["requested"]) == (2, 5), "an id asked twice is answered once"
     assert found.data["display_type"] == "document_info"
     assert found.data["title"] == sales.title

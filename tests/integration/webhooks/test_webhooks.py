@@ -80,7 +80,7 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
     rate_answer(Principal.of(reader), rating=Rating.NOT_HELPFUL, **rate)
     assert {row.state for row in delivered()} == {DeliveryState.SENT}
     ids = {"knowledge_base_id": str(base.pk)}
-    assert [(each["type"], each["data"]) for each in told(receiver)] == [
+    assert [(item["type"], item["data"]) for item in told(receiver)] == [
         ("document.ready", ids | {"document_id": str(document.pk), "version": 1, "url": f"{SITE}/documents/{document.pk}/"}),
         (
             "document.failed",
@@ -213,7 +213,7 @@ def test_an_administrator_sets_up_tries_and_sends_again(receiver: Receiver) -> N
     address = "/admin/knowledge/webhookdelivery/"
     assert "Desk" in page.get(address).content.decode()
     page.post(address, {"action": "send_again", "_selected_action": [WebhookDelivery.objects.get().pk]})
-    assert [(each.state, each.attempts) for each in delivered()] == [(DeliveryState.SENT, 1)]
+    assert [(item.state, item.attempts) for item in delivered()] == [(DeliveryState.SENT, 1)]
     wrong = page.post("/admin/knowledge/webhook/add/", given | {"name": "b", "url": "http://169.254.169.254/"})
     assert wrong.status_code == 200
     assert Webhook.objects.count() == 1

@@ -82,5 +82,5 @@ def test_numbers_have_a_unit_and_a_value() -> None:
         ("at -80 °c for 24 months", [("temperature", "80"), ("month", "24")]),
         ("gw-0118 and m14×1.5, v3.0", []),
     ):
-        found = [(each.dimension, each.value) for each in quantities(text.lower())]
+        found = [(quantity.dimension, quantity.value) for quantity in quantities(text.lower())]
         assert found == [(dimension, Decimal(value)) for dimension, value in amounts]

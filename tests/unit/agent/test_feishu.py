@@ -68,8 +68,8 @@ def test_a_post_is_read_with_its_title() -> None:
         [{"tag": "img", "image_key": "img_1"}],
     ]
     content = {"title": "Leave", "content": lines}
-    for each in (content, {"zh_cn": content}):
-        found = incoming(message("", kind="post", content=each, chat="oc_1", mentions=[mention()]))
+    for item in (content, {"zh_cn": content}):
+        found = incoming(message("", kind="post", content=item, chat="oc_1", mentions=[mention()]))
         assert found.text == "Leave\n How many days \nof leave"
 
 

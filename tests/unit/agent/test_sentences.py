@@ -63,7 +63,7 @@ def test_structure_is_read_from_the_blocks_and_never_guessed() -> None:
 def test_an_item_is_quoted_without_its_bullet_and_with_its_number() -> None:
     text = "- Flights. By train\n  a) Hotels"
     blocks = (PassageBlock("item", 0, 19, lead=2), PassageBlock("item", 20, 31, depth=1, lead=2, number="a)"))
-    assert [(each.text, each.kind) for each in split(text, blocks)] == [
+    assert [(item.text, item.kind) for item in split(text, blocks)] == [
         ("Flights.", "item"),
         ("By train", "item"),
         ("a) Hotels", "item"),

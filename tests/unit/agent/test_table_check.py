@@ -143,7 +143,7 @@ def test_a_result_is_read_with_all_that_is_said_around_it() -> None:
     assert table is not None
     assert (table.columns, len(table.rows)) == (("branch", "revenue", "share"), 3)
     assert table.spans == [(date(2026, 7, 1), date(2026, 10, 1))]
-    assert [each.value for each in table.conditions] == ["", "online"]
+    assert [condition.value for condition in table.conditions] == ["", "online"]
     assert table_of("Plain words.\n\nAnd more of them.") is None
 
 

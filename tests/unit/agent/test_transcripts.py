@@ -37,8 +37,8 @@ def said_in(form: str, message: ShownMessage) -> str:
     if form == "md":
         return as_markdown(told).decode()
     if form == "docx":
-        return "\n".join(each.text for each in Document(io.BytesIO(as_docx(told))).paragraphs)
-    return "\n".join(each.get_textpage().get_text_bounded() for each in PdfDocument(as_pdf(told)))
+        return "\n".join(paragraph.text for paragraph in Document(io.BytesIO(as_docx(told))).paragraphs)
+    return "\n".join(item.get_textpage().get_text_bounded() for item in PdfDocument(as_pdf(told)))
 
 
 FORMS = ("md", "docx", "pdf")

@@ -14,7 +14,7 @@ from business.semantic_layer.yaml_io import read_layer
 
 WRITTEN = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
 EMPLOYED = {"default_filter": {"status": ("probation", "active")}}
-MODELS = (each.model_copy(update=EMPLOYED) if each.name == "employee" else each for each in WRITTEN.semantic_models)
+MODELS = (model.model_copy(update=EMPLOYED) if model.name == "employee" else model for model in WRITTEN.semantic_models)
 LAYER = WRITTEN.model_copy(update={"semantic_models": tuple(MODELS)})
 CATALOG = Catalog.of(LAYER)
 TODAY = date(2026, 11, 27)
@@ -54,8 +54,8 @@ def test_a_part_is_one_of_its_whole(part: Filter, *, whole_is_narrowed: bool) ->
 
 
 def test_rows_that_belong_to_a_thing_and_are_left_out_by_default_can_be_asked_for() -> None:
-    models = [each.model_copy(update={"default_filter": {"status": ("active",)}}) if each.name == "project" else each
-              for each in LAYER.semantic_models]  # fmt: skip
+    models = [model.model_copy(update={"default_filter": {"status": ("active",)}}) if model.name == "project" else model
+              for model in LAYER.semantic_models]  # fmt: skip
     catalog = Catalog.of(LAYER.model_copy(update={"semantic_models": tuple(models)}))
     done = Related(model="project", filters=(Filter(field="project.status", op="in", values=("done",)),))
 

@@ -188,12 +188,12 @@ def test_what_is_chosen_is_offered_though_it_does_not_go_with_the_rest() -> None
     """So that it is seen, and taken away by whoever is told that it does not."""
     assert "sales_order.status" in _values(_choices("metric=avg:product.list_price&by=sales_order.status").breakdowns)
     assert "count_distinct:customer.country" in _values(_choices("metric=count_distinct:customer.country").metrics)
-    assert "quarter:-5:-4" in {each.value for each in _choices("metric=sales_order&when=quarter:-5:-4").periods}
+    assert "quarter:-5:-4" in {item.value for item in _choices("metric=sales_order&when=quarter:-5:-4").periods}
 
 
 def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:
     (row, empty) = _choices("metric=customer&field0=customer.region&value0=欧洲").filters
-    assert [each.label for each in row.boxes] == [
+    assert [box.label for box in row.boxes] == [
         "East China",
         "South China",
         "North China",
@@ -211,7 +211,7 @@ def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:
     (row, _empty) = _choices(
         "metric=customer&field0=customer.region&value0=3", LAYER.model_copy(update={"semantic_models": models})
     ).filters
-    assert [each.value for each in row.boxes] == ["3"]
+    assert [box.value for box in row.boxes] == ["3"]
     assert len(row.suggestions) == MAX_BOXES + 1
 
 

@@ -34,4 +34,4 @@ CASES: tuple[tuple[Readings, str, list[OpenSource]], ...] = (
 def test_the_source_that_stands_then_whole_readings_of_databases_first() -> None:
     for found, standing, chosen in CASES:
         question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
-        assert [each for each, _parsed in preferred(found, question)] == chosen
+        assert [item for item, _parsed in preferred(found, question)] == chosen

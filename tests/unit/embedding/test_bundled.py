@@ -80,14 +80,14 @@ def test_vectors_of_mapped_weights_are_those_of_the_whole_graph_to_the_bit(embed
 
 def test_processes_share_what_is_large_through_mapped_files(embedder: BundledEmbedder) -> None:
     embedder.embed_query("年假")
-    mapped = {each.path for each in psutil.Process().memory_maps()}
+    mapped = {item.path for item in psutil.Process().memory_maps()}
     folder = (bundled_model() / SPACE).resolve()
     assert {str(folder / name) for name in (WEIGHTS, PIECES, NUMBERS, SCORES)} <= mapped
 
 
 def test_model_that_is_not_used_leaves_the_memory_and_comes_back(embedder: BundledEmbedder) -> None:
     def mapped() -> int:
-        return sum(Path(each.path).name == WEIGHTS for each in psutil.Process().memory_maps(grouped=False))
+        return sum(Path(item.path).name == WEIGHTS for item in psutil.Process().memory_maps(grouped=False))
 
     expected = embedder.embed_query(TEXTS[0])
     before = mapped()

@@ -84,7 +84,7 @@ def test_a_passage_knows_its_blocks_and_a_cut_table_the_names_it_repeats() -> No
     linked = Block("paragraph", "See the portal for more.", links=((8, 14, "https://portal.example"),))
     chunks = chunks_of(heading("A", 2), linked, Block("table", pipe_table(rows), is_headed=True))
     first, second = chunks[0], chunks[1]
-    assert [(each.kind, first.text[each.start : each.end]) for each in first.blocks[:2]] == [
+    assert [(entry.kind, first.text[entry.start : entry.end]) for entry in first.blocks[:2]] == [
         ("heading", "A"),
         ("paragraph", "See the portal for more."),
     ]

@@ -33,10 +33,10 @@ def test_every_piece_of_a_wide_row_says_whose_it_is() -> None:
     said = said_of(chunks)
     for person in PEOPLE:
         for n in range(COLUMNS):
-            holding = [each for each in said if f"Field {n}: {person[0]}{n}" in each.split("; ")]
+            holding = [item for item in said if f"Field {n}: {person[0]}{n}" in item.split("; ")]
             assert holding, (person, n)
-            assert all(each.startswith(f"Name: {person};") for each in holding)
-    assert not [each for each in said if sum(person in each for person in PEOPLE) > 1]
+            assert all(item.startswith(f"Name: {person};") for item in holding)
+    assert not [item for item in said if sum(person in item for person in PEOPLE) > 1]
     assert max(count_words([chunk.text for chunk in chunks])) <= MAX
 
 
@@ -54,5 +54,5 @@ def test_one_long_row_among_short_ones_is_cut_under_its_header() -> None:
     chunks = chunks_of([["Name", "Note", "Days"], *short, ["Dana Roy", "long " * 90, "7"], *short])
     said = said_of(chunks)
     assert "Name: Dana Roy; Days: 7" in said
-    assert sum(each.startswith("Name: Dana Roy; Note: long") for each in said) >= 2
+    assert sum(item.startswith("Name: Dana Roy; Note: long") for item in said) >= 2
     assert said.count("Name: Chen Wei; Note: short; Days: 3") == 2

@@ -53,14 +53,14 @@ def test_items_of_a_list_are_blocks_with_their_numbers_and_depth(tmp_path: Path)
         for place, (x, line) in enumerate(lines):
             canvas.drawString(x, 770 - 14 * place, line)
 
-    items = [each for each in drawn(tmp_path, draw).blocks if each.kind == "item"]
-    assert [(each.number, each.depth, each.text[each.lead :]) for each in items] == [
+    items = [block for block in drawn(tmp_path, draw).blocks if block.kind == "item"]
+    assert [(item.number, item.depth, item.text[item.lead :]) for item in items] == [
         ("1.", 0, "1. the pass that was given to you"),
         ("2.", 0, "2. the vest"),
         ("", 1, "orange"),
         ("3.", 0, "3. boots"),
     ]
-    assert all(each.boxes for each in items)
+    assert all(item.boxes for item in items)
 
 
 def test_a_merged_cell_of_a_ruled_table_stands_in_all_its_places(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_merged_cell_of_a_ruled_table_stands_in_all_its_places(tmp_path: Path)
     ]
     style = [("GRID", (0, 0), (-1, -1), 1, "black")]
     style += [("SPAN", a, b) for a, b in (((0, 0), (0, 1)), ((1, 0), (2, 0)), ((3, 0), (4, 0)))]  # type: ignore[misc]
-    (table,) = (each for each in printed(tmp_path, Table(rows, style=style)) if each.kind == "table")
+    (table,) = (item for item in printed(tmp_path, Table(rows, style=style)) if item.kind == "table")
     lines = [cells_in(line) for line in table.text.split("\n")]
     assert lines[0] == [
         "Crate",
@@ -93,7 +93,7 @@ def test_running_lines_stand_once_and_page_numbers_never(tmp_path: Path) -> None
             canvas.showPage()
 
     document = drawn(tmp_path, draw)
-    assert [each.text for each in document.blocks if each.kind == "running"] == [
+    assert [block.text for block in document.blocks if block.kind == "running"] == [
         "Document no. CM-2026-014, valid from 1 May"
     ]
     assert "Page 2" not in document.text
@@ -114,9 +114,9 @@ def test_a_footnote_is_one_where_the_text_refers_to_it(tmp_path: Path) -> None:
         canvas.drawString(60, 120, "1 From May to August it is 210 euros,")
         canvas.drawString(60, 110, "and breakfast is included.")
 
-    (note,) = (each for each in drawn(tmp_path, draw).blocks if each.kind == "footnote")
+    (note,) = (block for block in drawn(tmp_path, draw).blocks if block.kind == "footnote")
     assert (note.number, note.text) == ("1", "1 From May to August it is 210 euros, and breakfast is included.")
-    assert not [each for each in drawn(tmp_path, lambda canvas: draw(canvas, "7")).blocks if each.kind == "footnote"]
+    assert not [block for block in drawn(tmp_path, lambda canvas: draw(canvas, "7")).blocks if block.kind == "footnote"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_words_that_lead_somewhere_keep_the_address(tmp_path: Path) -> None:
     link = Paragraph(
         'Suppliers register <a href="https://example.com/join">on this page</a> before an order, not there.'
     )
-    (found,) = (each for each in printed(tmp_path, link) if each.links)
+    (found,) = (item for item in printed(tmp_path, link) if item.links)
     ((start, end, address),) = found.links
     assert (found.text[start:end], address) == ("on this page", "https://example.com/join")
 
@@ -172,5 +172,5 @@ def test_a_column_of_single_characters_in_a_table_is_no_text_that_runs_down(tmp_
     pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
     rows = [[char, "是", f"{place}"] for place, char in enumerate("甲乙丙丁戊己")]
     style = [("GRID", (0, 0), (-1, -1), 1, "black"), ("FONT", (0, 0), (-1, -1), "STSong-Light")]
-    (table,) = (each for each in printed(tmp_path, Table(rows, style=style)) if each.kind == "table")
+    (table,) = (item for item in printed(tmp_path, Table(rows, style=style)) if item.kind == "table")
     assert cells_in(table.text.split("\n")[0]) == ["甲", "是", "0"]

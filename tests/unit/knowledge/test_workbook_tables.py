@@ -121,7 +121,7 @@ def test_struck_out_words_are_kept_apart(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(kept.getvalue())
     document = XlsxParser().parse(tmp_path / "a.xlsx", ParseLimits())
     assert lines(document)[2:] == [["North bridge", "45 tonnes"]]
-    assert [(each.block.hidden, each.block.text) for each in document.apart] == [
+    assert [(item.block.hidden, item.block.text) for item in document.apart] == [
         (HiddenReason.STRUCK, "old bridge\n20\n30")
     ]
 

@@ -23,9 +23,9 @@ RESOURCES: list[dict[str, Any]] = [
     each for name in KUSTOMIZATION["resources"] for each in yaml.safe_load_all((KUBERNETES / name).read_text())
 ]
 PODS: dict[str, dict[str, Any]] = {
-    each["metadata"]["name"]: each["spec"]["template"]["spec"]
-    for each in RESOURCES
-    if "template" in each.get("spec", {})
+    resource["metadata"]["name"]: resource["spec"]["template"]["spec"]
+    for resource in RESOURCES
+    if "template" in resource.get("spec", {})
 }
 UNITS = {path.name: path.read_text() for path in SYSTEMD.rglob("*.*") if path.is_file()}
 LISTED = set(re.findall(r"^#([A-Z0-9_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
@@ -114,7 +114,7 @@ def test_streams_may_end_before_the_web_process_is_killed(stop: str) -> None:
     graceful = [
         re.search(r"--timeout-graceful-shutdown\W+(\d+)", text) for text in (DOCKERFILE, UNITS["copilot-web.service"])
     ]
-    assert all(each and int(each[1]) < int(stop.removesuffix("s")) for each in graceful)
+    assert all(item and int(item[1]) < int(stop.removesuffix("s")) for item in graceful)
 
 
 def test_workers_serve_their_queues_everywhere() -> None:
@@ -146,7 +146,7 @@ def test_each_process_of_compose_reads_the_whole_env_file_and_names_nothing_else
 def test_all_resources_are_named_and_belong_together() -> None:
     files = {path.name for path in KUBERNETES.glob("*.yaml")} - {"kustomization.yaml"}
     assert set(KUSTOMIZATION["resources"]) == files
-    kinds = sorted(each["kind"] for each in RESOURCES)
+    kinds = sorted(resource["kind"] for resource in RESOURCES)
     assert kinds == sorted(
         [
             "Namespace",
@@ -159,12 +159,12 @@ def test_all_resources_are_named_and_belong_together() -> None:
         ]
         + ["Deployment"] * 4
     )
-    for each in RESOURCES:
-        if each["kind"] in {"Service", "PodDisruptionBudget"}:
-            selector = each["spec"]["selector"]
+    for resource in RESOURCES:
+        if resource["kind"] in {"Service", "PodDisruptionBudget"}:
+            selector = resource["spec"]["selector"]
             assert selector.get("matchLabels", selector) == {"app": "web"}
-        if each["kind"] == "Deployment":
-            assert each["spec"]["selector"]["matchLabels"] == each["spec"]["template"]["metadata"]["labels"]
+        if resource["kind"] == "Deployment":
+            assert resource["spec"]["selector"]["matchLabels"] == resource["spec"]["template"]["metadata"]["labels"]
 
 
 def test_a_pod_is_confined_limited_and_watched() -> None:
@@ -179,7 +179,7 @@ def test_a_pod_is_confined_limited_and_watched() -> None:
             assert rights["capabilities"] == {"drop": ["ALL"]}, name
             assert {"requests", "limits"} <= set(container["resources"]), name
             assert {mount["name"] for mount in container["volumeMounts"]} <= volumes, name
-            secrets = [each["secretRef"]["name"] for each in container["envFrom"] if "secretRef" in each]
+            secrets = [item["secretRef"]["name"] for item in container["envFrom"] if "secretRef" in item]
             assert secrets == ["owner" if name == "migrate" else "secrets"]
         if name != "migrate":
             assert "livenessProbe" in pod["containers"][0], name

@@ -55,7 +55,7 @@ def readers_in(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
             yield from (
-                f"{node.module}.{each.name}" for each in node.names if each.name in BY_NAME.get(node.module or "", ())
+                f"{node.module}.{item.name}" for item in node.names if item.name in BY_NAME.get(node.module or "", ())
             )
         elif isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.attr in BY_NAME.get(node.value.id, ()):

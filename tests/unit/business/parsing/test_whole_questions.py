@@ -116,5 +116,5 @@ def test_things_that_nothing_names_are_not_all_there_are(question: str) -> None:
 @pytest.mark.parametrize("question", ["德国和挪威的客户各有多少？", "德国和挪威分别有多少客户？"])
 def test_each_of_the_values_that_are_named_has_a_number(question: str) -> None:
     parsed = read(question)
-    assert [each.name for each in parsed.dimensions] == ["customer.country"]
+    assert [dimension.name for dimension in parsed.dimensions] == ["customer.country"]
     assert parsed.filters == read("德国和挪威有多少客户").filters

@@ -22,10 +22,10 @@ def with_names(layer: SemanticLayer) -> SemanticLayer:
     models = []
     for model in layer.semantic_models:
         dimensions = tuple(
-            each.model_copy(update={"values": (Value(value="KeelDock"), Value(value="KeelTrack"))})
-            if model.name == "product" and each.is_name
-            else each
-            for each in model.dimensions
+            dimension.model_copy(update={"values": (Value(value="KeelDock"), Value(value="KeelTrack"))})
+            if model.name == "product" and dimension.is_name
+            else dimension
+            for dimension in model.dimensions
         )
         models.append(model.model_copy(update={"dimensions": dimensions}))
     return layer.model_copy(update={"semantic_models": tuple(models)})

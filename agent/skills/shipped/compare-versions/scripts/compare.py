@@ -21,7 +21,7 @@ def main() -> None:
         if kind != "equal":
             removed += older["blocks"][a:b]
             added += newer["blocks"][c:d]
-    names = [f"{each['title']}, version {each['version']}" for each in documents]
+    names = [f"{document['title']}, version {document['version']}" for document in documents]
     lines = [f"From “{names[0]}” to “{names[1]}”: {len(removed)} paragraphs taken out, {len(added)} put in."]
     for head, found in (("Taken out", removed), ("Put in", added)):
         lines += [f"{head}: {text}" for text in found[:MOST]]

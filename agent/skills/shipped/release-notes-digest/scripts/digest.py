@@ -20,7 +20,7 @@ _FORMULA = ("=", "+", "-", "@")
 
 def main() -> None:
     documents = json.loads(GIVEN.read_text(encoding="utf-8"))
-    entries = [(kind, each["title"], line) for each in documents for kind, line in _entries(each["blocks"])]
+    entries = [(kind, document["title"], line) for document in documents for kind, line in _entries(document["blocks"])]
     if not entries:
         sys.exit("These documents have no entries: name release notes in documents.")
     with Path("release-notes.csv").open("w", newline="", encoding="utf-8-sig") as file:
@@ -28,7 +28,7 @@ def main() -> None:
         table.writerow(("kind", "document", "entry"))
         table.writerows((kind, _cell(title), _cell(line)) for kind, title, line in entries)
     for kind in (*KINDS, "other"):
-        found = [f"{line} ({title})" for each, title, line in entries if each == kind]
+        found = [f"{line} ({title})" for entry, title, line in entries if entry == kind]
         print(*[f"{kind}: {line}" for line in found[:MOST]], sep="\n", end="\n" if found else "")
 
 

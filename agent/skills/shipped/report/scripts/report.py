@@ -20,7 +20,7 @@ def main() -> None:
     name = re.sub(r"[^\w\- ]", "", title).strip()[:80]
     path = f"{name or 'report'}.{kind}"
     (_document if kind == "docx" else _workbook)(evidence, title, path)
-    print(f"{path}: {len(evidence)} parts, {sum(len(each['rows']) for each in evidence)} rows of tables.")
+    print(f"{path}: {len(evidence)} parts, {sum(len(item['rows']) for item in evidence)} rows of tables.")
 
 
 def _document(evidence: list[dict[str, Any]], title: str, path: str) -> None:
@@ -28,15 +28,15 @@ def _document(evidence: list[dict[str, Any]], title: str, path: str) -> None:
 
     report = Document()
     report.add_heading(title, 0)
-    for each in evidence:
-        report.add_heading(each["title"] or each["id"], 1)
-        if not each["rows"]:
-            report.add_paragraph(each["text"])
+    for item in evidence:
+        report.add_heading(item["title"] or item["id"], 1)
+        if not item["rows"]:
+            report.add_paragraph(item["text"])
             continue
-        table = report.add_table(rows=1, cols=len(each["columns"]), style="Light Grid Accent 1")
-        for cell, name in zip(table.rows[0].cells, each["columns"], strict=True):
+        table = report.add_table(rows=1, cols=len(item["columns"]), style="Light Grid Accent 1")
+        for cell, name in zip(table.rows[0].cells, item["columns"], strict=True):
             cell.text = str(name)
-        for row in each["rows"]:
+        for row in item["rows"]:
             for cell, value in zip(table.add_row().cells, row, strict=True):
                 cell.text = "" if value is None else str(value)
     report.save(path)
@@ -48,13 +48,13 @@ def _workbook(evidence: list[dict[str, Any]], title: str, path: str) -> None:
 
     book = Workbook()
     book.remove(book.active)
-    for number, each in enumerate(evidence, 1):
-        name = re.sub(r"[\[\]:*?/\\]", " ", each["title"] or title)[:25]
+    for number, item in enumerate(evidence, 1):
+        name = re.sub(r"[\[\]:*?/\\]", " ", item["title"] or title)[:25]
         sheet = book.create_sheet(f"{number} {name}")
-        lines = [each["columns"], *each["rows"]] if each["rows"] else [[line] for line in each["text"].splitlines()]
+        lines = [item["columns"], *item["rows"]] if item["rows"] else [[line] for line in item["text"].splitlines()]
         for row in lines:
             sheet.append([_cell(value) for value in row])
-        for cell in sheet[1] if each["rows"] else ():
+        for cell in sheet[1] if item["rows"] else ():
             cell.font = Font(bold=True)
     book.save(path)
 
