@@ -8,7 +8,7 @@ class AgentConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the tools, the removable parts, and the visibility checks for cited results."""
-        from agent.evidence.document_facts import vouched
+        from agent.evidence.document_facts import still_visible
         from agent.models.profiles import add_tool_check
         from agent.parts import part_modules
         from agent.tools.base import check_names, load
@@ -17,7 +17,7 @@ class AgentConfig(AppConfig):
 
         load()
         add_tool_check(check_names)
-        query_sources.add(self.label, vouched)
-        query_sources.add("agent.verified_answers", matching.vouched)
+        query_sources.add(self.label, still_visible)
+        query_sources.add("agent.verified_answers", matching.still_visible)
         for part in part_modules("registration"):
             part.register()

@@ -45,7 +45,7 @@ class Border:
         held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
         plain = _squeezed(query)
         held += sorted(word for word in self._whole if word in plain and word not in held)
-        held += [word for word in _WORD.findall(query) if len(word) > MAX_WORD and word not in self._said]
+        held += [word for word in _WORD.findall(query) if len(word) > MAX_WORD and word not in self._known_text]
         return held
 
     def may_open(self, url: str) -> bool:
@@ -53,19 +53,19 @@ class Border:
         return url in self.found or url.rstrip("/") in self._addresses
 
     def _is_inside(self, term: str) -> bool:
-        if term in self._said_terms or term not in self._inside_terms:
+        if term in self._known_terms or term not in self._inside_terms:
             return False
         if is_han(term) and len(term) == 1:
             return False  # a single character is too ambiguous; its pairs are checked
         return any(map(str.isdigit, term)) or share_of_passages(term) < EVERYDAY
 
     @cached_property
-    def _said(self) -> str:
+    def _known_text(self) -> str:
         return normalise("\n".join(self.said))
 
     @cached_property
-    def _said_terms(self) -> frozenset[str]:
-        return frozenset(terms(self._said))
+    def _known_terms(self) -> frozenset[str]:
+        return frozenset(terms(self._known_text))
 
     @cached_property
     def _inside_terms(self) -> frozenset[str]:
@@ -74,16 +74,16 @@ class Border:
     @cached_property
     def _whole(self) -> frozenset[str]:
         """Return the internal words that are long enough to be recognised even where somebody splits or joins them."""
-        said = _squeezed(self._said)
+        written = _squeezed(self._known_text)
         words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
         return frozenset(
-            word for word in words if len(word) >= MIN_WHOLE and word not in said and not self._is_known(word)
+            word for word in words if len(word) >= MIN_WHOLE and word not in written and not self._is_known(word)
         )
 
     def _is_known(self, word: str) -> bool:
         """Return whether the person used another form of the word, or it is an everyday word."""
         parts = terms(word)
-        return set(parts) <= self._said_terms or share_of_passages(parts[0]) >= EVERYDAY
+        return set(parts) <= self._known_terms or share_of_passages(parts[0]) >= EVERYDAY
 
     @cached_property
     def _addresses(self) -> frozenset[str]:
@@ -98,7 +98,7 @@ def border_of(run: Run) -> Border:
     """
     return Border(
         said=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),
-        inside=(*run.told_inside, *(turn.content for turn in run.history if turn.role == "assistant")),
+        inside=(*run.inside_texts, *(turn.content for turn in run.history if turn.role == "assistant")),
         has_looked=run.found is not None or run.state.tools.sql is not None,
         found=frozenset(finding.outside.url for finding in run.findings.values() if finding.outside),
         asks_first=run.profile.asks_before_web,

@@ -48,11 +48,11 @@ def note_view(viewer: Principal, session: Session) -> ConversationView | None:
     return ConversationView.objects.create(session=session, viewer_id=viewer.user_id, told_at=told_at)
 
 
-def views_told(principal: Principal) -> QuerySet[ConversationView]:
+def visible_views(principal: Principal) -> QuerySet[ConversationView]:
     """Return the looks at this person's conversations that they are told of by now, the latest first."""
-    told = ConversationView.objects.filter(session__user_id=principal.user_id, told_at__lte=timezone.now())
-    return (told if principal.folder_id is None else told.none()).select_related("session", "viewer")
+    views = ConversationView.objects.filter(session__user_id=principal.user_id, told_at__lte=timezone.now())
+    return (views if principal.folder_id is None else views.none()).select_related("session", "viewer")
 
 
 def mark_views_seen(principal: Principal, session: Session) -> None:
-    views_told(principal).filter(session=session, seen_at=None).update(seen_at=timezone.now())
+    visible_views(principal).filter(session=session, seen_at=None).update(seen_at=timezone.now())

@@ -112,12 +112,12 @@ class TextAnswer:
         """Return the first rows of each cited result whose sentence does not list them, and where the rest is."""
         results = [(number, self.sources[number].get("result")) for number in self.cited]
         is_chinese = self.run.language.startswith("zh")
-        told = [
+        tables = [
             first_rows(QueryShown.model_validate(result), number, is_chinese=is_chinese)
             for number, result in results
             if result
         ]
-        return "".join(f"\n\n{_inert(table)}" for table in told if table)
+        return "".join(f"\n\n{_inert(table)}" for table in tables if table)
 
     def _annotations(self) -> list[dict[str, Any]]:
         return [

@@ -255,8 +255,8 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         """Redirect to the semantic layer of a new source: without one, the source answers nothing."""
         if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
             return super().response_add(request, obj, post_url_continue)
-        said = _("%(name)s is connected. Next: what its tables mean, then who can ask.") % {"name": obj.name}
-        messages.success(request, said)
+        message = _("%(name)s is connected. Next: what its tables mean, then who can ask.") % {"name": obj.name}
+        messages.success(request, message)
         return redirect("source-layer", obj.pk)
 
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:

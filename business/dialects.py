@@ -191,13 +191,13 @@ def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
 
 def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
     """Return a time as text, in one of the few formats that all engines write alike."""
-    value, told = node.this, node.args.get("format")
-    asked = told.name if told is not None else ""
+    value, format_ = node.this, node.args.get("format")
+    asked = format_.name if format_ is not None else ""
     known = {**FORMATS, **{form: form for form in FORMATS.values()}}
     if asked in (QUARTERS, '%Y-"Q"Q'):
         year, quarter = (_part(part, value, dialect) for part in ("year", "quarter"))
-        told = exp.DPipe(this=exp.cast(year, "text"), expression=exp.Literal.string("-Q"))
-        return exp.DPipe(this=told, expression=exp.cast(quarter, "text"))
+        format_ = exp.DPipe(this=exp.cast(year, "text"), expression=exp.Literal.string("-Q"))
+        return exp.DPipe(this=format_, expression=exp.cast(quarter, "text"))
     if asked not in known:
         raise _unsaid(f"to_char {asked}")
     return _call("DATE_FORMAT" if dialect == "mysql" else "STRFTIME", value, exp.Literal.string(known[asked]))
@@ -267,10 +267,10 @@ def _places(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
         bare.set(part, None)
     place = exp.Window(this=exp.Anonymous(this="RANK"), order=exp.Order(expressions=keys)).as_(_PLACE)
     inner = exp.select(*names, place).from_(bare.subquery("found"))
-    told = exp.select(*names).from_(inner.subquery("ranked")).where(exp.column(_PLACE) <= first).order_by(_PLACE)
+    statement = exp.select(*names).from_(inner.subquery("ranked")).where(exp.column(_PLACE) <= first).order_by(_PLACE)
     if limit is not None:
-        told.set("limit", limit.copy())
-    return told
+        statement.set("limit", limit.copy())
+    return statement
 
 
 def _tables(tree: exp.Expr) -> set[tuple[str, str]]:

@@ -186,16 +186,16 @@ def _dimensions(
 ) -> Iterator[Dimension]:
     prefix = names.prefix_of(column.name for column in table.columns)
     dates = {column.name: date_of_text(connection, table, column) for column in columns}
-    said = {column.name: names.column(column.name, table.name, prefix) for column in columns}
-    whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
-    title = title_of(connection, table, said, names)
-    person = None if title else person_of(table, said)
+    words = {column.name: names.column(column.name, table.name, prefix) for column in columns}
+    whole = {key_of(phrases[0]) for phrases in words.values() if phrases}
+    title = title_of(connection, table, words, names)
+    person = None if title else person_of(table, words)
     if person:
         yield _person(connection, table, person)
     taken = {column.name for column in table.columns}
     for column in columns:
         is_key, is_title = column.name in keys, column.name == title
-        one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        one = _dimension(connection, table, column, words[column.name], whole, is_key=is_key, is_title=is_title)
         if one.name != column.name:
             one = one.model_copy(update={"name": _free(one.name, taken)})
             taken.add(one.name)
@@ -208,15 +208,15 @@ def _dimension(
     connection: psycopg.Connection,
     table: Table,
     column: Column,
-    said: tuple[str, ...],
+    words: tuple[str, ...],
     whole: set[tuple[str, ...]],
     *,
     is_key: bool,
     is_title: bool,
 ) -> Dimension:
     """Draft one column. whole: the full names of the table's columns, which no other may have."""
-    values, is_flag = _values_of(connection, table, column, said, is_title=is_title)
-    first, *rest = said or (column.name.replace("_", " "),)
+    values, is_flag = _values_of(connection, table, column, words, is_title=is_title)
+    first, *rest = words or (column.name.replace("_", " "),)
     if column.name == table.key and column.name.lower().endswith("id"):
         rest.append("id")
     others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
@@ -246,10 +246,10 @@ def _may_be(phrase: str, column: Column) -> bool:
 
 
 def _values_of(
-    connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
+    connection: psycopg.Connection, table: Table, column: Column, words: tuple[str, ...], *, is_title: bool
 ) -> tuple[tuple[Value, ...], bool]:
     """Return the values of a column, and whether it is a yes/no column."""
-    flagged = tuple(dict.fromkeys((*said, column.name.replace("_", " "))))
+    flagged = tuple(dict.fromkeys((*words, column.name.replace("_", " "))))
     if column.category == "B":
         return flag_values(flagged, "true", "false"), True
     if is_numbered_flag(connection, table, column):

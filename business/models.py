@@ -126,8 +126,8 @@ class DataSource(models.Model):
         try:
             return SemanticLayer.model_validate(self.layer or {"name": self.name})
         except ValidationError as error:
-            said = gettext("The semantic layer of the data source %(name)s cannot be read: import it again.")
-            raise InvalidInput(said % {"name": self.name}) from error
+            message = gettext("The semantic layer of the data source %(name)s cannot be read: import it again.")
+            raise InvalidInput(message % {"name": self.name}) from error
 
     @property
     def limits(self) -> Limits:
@@ -170,10 +170,10 @@ class DataSource(models.Model):
         try:
             return unseal(stored, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
         except SealBroken as error:
-            said = _(
+            message = _(
                 "The password of the data source %(name)s was stored for another address, or under another secret key: enter it again."
             )
-            raise InvalidInput(said % {"name": self.name}) from error
+            raise InvalidInput(message % {"name": self.name}) from error
 
     def _purpose(self) -> str:
         return f"copilot data source password {self.where}"

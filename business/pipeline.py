@@ -18,7 +18,7 @@ from business.logical_query.query import LogicalQuery
 from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.model.free_form import StatementFault, conditions_of, fault_in, limit_of, told_of
+from business.parsing.model.free_form import StatementFault, conditions_of, definitions_in, fault_in, limit_of
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
@@ -113,7 +113,7 @@ class Asking:
 
 def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
     """Return the meaning of a statement that was not compiled."""
-    return _written(Meaning(definitions=told_of(sql, opened.catalog, language)), sql, language)
+    return _written(Meaning(definitions=definitions_in(sql, opened.catalog, language)), sql, language)
 
 
 def _written(meaning: Meaning, sql: str, language: str) -> Meaning:
@@ -132,9 +132,9 @@ def reading(opened: OpenSource, question: DataQuestion) -> Parsed:
     context = question.context(opened)
     with override("zh-hans" if question.language.startswith("zh") else "en"):
         if context.earlier is not None:
-            told = changed(question.text, context.earlier, opened.lexicon, context)
-            if told is not None:
-                return told
+            query = changed(question.text, context.earlier, opened.lexicon, context)
+            if query is not None:
+                return query
         return parse(question.text, opened.lexicon, context)
 
 
@@ -163,7 +163,9 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
     if any(isinstance(entry, LogicalQuery | Clarification) for _opened, entry in parsed):
         return HowRead(is_read=True, is_known=True)
     is_known = any(all(item.is_known for item in items_of(asked, source.lexicon, source.today)) for source in sources)
-    found = [(opened, entry) for opened, entry in parsed if isinstance(entry, Unparseable) and entry.partial is not None]
+    found = [
+        (opened, entry) for opened, entry in parsed if isinstance(entry, Unparseable) and entry.partial is not None
+    ]
     best = max(found, key=lambda entry: says_of(entry[0], question), default=None)
     return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 

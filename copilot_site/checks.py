@@ -33,9 +33,9 @@ def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> l
         return []
     if not names:
         return []
-    said = f"{', '.join(names)} can sign in with the demo's password, which everybody can read, and others reach this site."
+    message = f"{', '.join(names)} can sign in with the demo's password, which everybody can read, and others reach this site."
     hint = "Delete these accounts or give them other passwords: `manage.py changepassword NAME`."
-    return [Error(said, hint=hint, id="copilot_site.E004")]
+    return [Error(message, hint=hint, id="copilot_site.E004")]
 
 
 @register(Tags.database, deploy=True)
@@ -46,13 +46,13 @@ def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> li
     try:
         role, power = powers_over_the_log()
     except DatabaseError as error:
-        said = f"The database does not say who may change the audit log: {str(error).splitlines()[0]}"
-        return [checks.Warning(said, id="copilot_site.W004")]
+        message = f"The database does not say who may change the audit log: {str(error).splitlines()[0]}"
+        return [checks.Warning(message, id="copilot_site.W004")]
     if not power:
         return []
     hint = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
-    said = f"The role {role} {power}, so an intruder in a process could change the audit log."
-    return [checks.Warning(said, hint=hint, id="copilot_site.W004")]
+    message = f"The role {role} {power}, so an intruder in a process could change the audit log."
+    return [checks.Warning(message, hint=hint, id="copilot_site.W004")]
 
 
 @register(Tags.security, deploy=True)
@@ -115,13 +115,13 @@ def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
     if not load_config().https:
         return []
     if "*" in settings.ALLOWED_HOSTS:
-        said = "COPILOT_ALLOWED_HOSTS contains *: whatever host a client claims is believed."
+        message = "COPILOT_ALLOWED_HOSTS contains *: whatever host a client claims is believed."
     elif set(settings.ALLOWED_HOSTS) <= LOCAL:
-        said = "COPILOT_ALLOWED_HOSTS names this machine only: whoever comes by the site's own name is refused."
+        message = "COPILOT_ALLOWED_HOSTS names this machine only: whoever comes by the site's own name is refused."
     else:
         return []
     return [
         checks.Warning(
-            said, hint="Set it to the names people type, such as knowledge.example.com.", id="copilot_site.W002"
+            message, hint="Set it to the names people type, such as knowledge.example.com.", id="copilot_site.W002"
         )
     ]

@@ -247,9 +247,9 @@ def refuse_unknown(names: list[str]) -> None:
     unknown = sorted({name for name in names if name.startswith(PREFIX)} - {*known} - OF_TESTS)
     if unknown:
         near = {name: get_close_matches(name, known, n=1, cutoff=MISSPELT) for name in unknown}
-        told = ", ".join(f"{name} (did you mean {near[name][0]}?)" if near[name] else name for name in unknown)
+        names_text = ", ".join(f"{name} (did you mean {near[name][0]}?)" if near[name] else name for name in unknown)
         raise ConfigError(
-            f"Unknown options: {told}: correct or unset them; all are in .env.example, what replaces removed ones is in CHANGELOG.md."
+            f"Unknown options: {names_text}: correct or unset them; all are in .env.example, what replaces removed ones is in CHANGELOG.md."
         )
 
 

@@ -198,8 +198,8 @@ def audit_role() -> CheckResult:
     except DatabaseError as error:
         return CheckResult("Audit role", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     mend = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
-    said = f"{role} {power}: the audit log can be changed" if power else f"{role} may add to the log, not change it"
-    return CheckResult("Audit role", not power, said, mend, optional=True)
+    message = f"{role} {power}: the audit log can be changed" if power else f"{role} may add to the log, not change it"
+    return CheckResult("Audit role", not power, message, mend, optional=True)
 
 
 def broker() -> CheckResult:
@@ -268,9 +268,9 @@ def index() -> CheckResult:
         lacking = count_lacking()
     except DatabaseError as error:
         return CheckResult("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
+    state = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
     mend = "Run `manage.py reindex`; until then a search does not find them."
-    return CheckResult("Index", not lacking, said, mend)
+    return CheckResult("Index", not lacking, state, mend)
 
 
 def readings() -> CheckResult:
@@ -279,9 +279,11 @@ def readings() -> CheckResult:
         outdated = outdated_versions().count()
     except DatabaseError as error:
         return CheckResult("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"{outdated} versions would be read otherwise today: the parsers or the settings of their base have changed"
+    message = (
+        f"{outdated} versions would be read otherwise today: the parsers or the settings of their base have changed"
+    )
     mend = "Run `manage.py reread`; until then text that nobody sees in them may answer, or text that is seen does not."
-    return CheckResult("Readings", not outdated, said if outdated else "by the parsers of today", mend)
+    return CheckResult("Readings", not outdated, message if outdated else "by the parsers of today", mend)
 
 
 def files() -> CheckResult:

@@ -15,11 +15,11 @@ def company_sign_ins() -> CheckResult:
         without = sign_ins_without_secret()
     except DatabaseError as error:
         return CheckResult(name, False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"no client secret that can be read: {', '.join(without)}"
+    message = f"no client secret that can be read: {', '.join(without)}"
     mend = (
         "Enter it under “Social applications”: it was stored for another issuer, or under another COPILOT_SECRET_KEY."
     )
-    return CheckResult(name, not without, said if without else "as they are set up", mend)
+    return CheckResult(name, not without, message if without else "as they are set up", mend)
 
 
 def company_directory() -> CheckResult:

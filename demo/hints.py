@@ -24,7 +24,7 @@ def login_hints() -> Sequence[LoginHint]:
         )
     )
     hints = [
-        LoginHint(person.username, _company().password, _said(person.role))
+        LoginHint(person.username, _company().password, _in_both(person.role))
         for person in people
         if person.username in seeded
     ]
@@ -49,7 +49,7 @@ def sample_questions(principal: Principal) -> Sequence[str]:
         for question in company.questions
         if question.language == language and principal.username in question.readers
     ]
-    counted = [_said(QUESTIONS[group]) for group in person.groups if group in QUESTIONS]
+    counted = [_in_both(QUESTIONS[group]) for group in person.groups if group in QUESTIONS]
     if not DataSource.objects.visible_to(principal).exists():
         counted = []
     return [*readable[: MOST_QUESTIONS - 1], *counted[:1]]
@@ -60,7 +60,7 @@ def _company() -> Company:
     return load_company()
 
 
-def _said(text: BilingualText) -> str:
+def _in_both(text: BilingualText) -> str:
     return text.zh if _is_chinese() else text.en
 
 

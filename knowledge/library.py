@@ -145,7 +145,7 @@ def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
     return list(visible.exclude(parent__in=Folder.objects.visible_to(principal)))
 
 
-def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
+def sibling_documents(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
     """Return the documents of a base that this person may read while their folders are hidden, by file name."""
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # shares its folder's rights

@@ -138,19 +138,19 @@ def _body(block: Block, cited: Span | None, heading_from: int) -> str:
     source = _Source(block, cited)
     if block.kind in TABULAR:
         return _table(source)
-    said = source.lines(0, len(block.text))
+    lines = source.lines(0, len(block.text))
     match block.kind:
         case "heading":
             level = min((block.level or 1) + heading_from - 1, 6)
-            return f"<h{level}>{said}</h{level}>"
+            return f"<h{level}>{lines}</h{level}>"
         case "code":
             return f'<pre tabindex="0"><code>{source.lines(0, len(block.text), separator=chr(10))}</code></pre>'
         case "quotation":
-            return f"<blockquote><p>{said}</p></blockquote>"
+            return f"<blockquote><p>{lines}</p></blockquote>"
         case "footnote" | "caption" | "running":
-            return f'<p class="{block.kind}">{said}</p>'
+            return f'<p class="{block.kind}">{lines}</p>'
         case _:
-            return f"<p>{said}</p>"
+            return f"<p>{lines}</p>"
 
 
 def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
@@ -165,8 +165,8 @@ def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
         else:
             opened.append((block.depth, "ol" if block.number else "ul"))
             parts.append(f"<{opened[-1][1]}>")
-        said = _Source(block, cited).lines(min(block.lead, len(block.text) - 1), len(block.text))
-        parts.append(f'<li class="numbered">{said}' if block.number else f"<li>{said}")
+        lines = _Source(block, cited).lines(min(block.lead, len(block.text) - 1), len(block.text))
+        parts.append(f'<li class="numbered">{lines}' if block.number else f"<li>{lines}")
     return "".join(parts) + "".join(f"</li></{tag}>" for _depth, tag in reversed(opened))
 
 
@@ -203,8 +203,8 @@ class _Source:
         for first, last, address in self.block.links:
             if first < end and last > start and is_absolute(address):
                 parts.append(self._marked(start, max(first, start)))
-                start, said = min(last, end), self._marked(max(first, start), min(last, end))
-                parts.append(f'<a href="{html.escape(address)}" {_OUTSIDE}>{said}</a>')
+                start, text = min(last, end), self._marked(max(first, start), min(last, end))
+                parts.append(f'<a href="{html.escape(address)}" {_OUTSIDE}>{text}</a>')
         return "".join([*parts, self._marked(start, end)])
 
     def _marked(self, start: int, end: int) -> str:

@@ -21,8 +21,8 @@ _APART = re.compile(r"[\s_-]+")
 
 def stated_of(fields: Mapping[str, str]) -> dict[str, str]:
     """Return a file's front matter for storage: one-line names and values, long ones shortened."""
-    said = ((tidy_line(name)[:NAME_LENGTH], tidy_line(value)[:STATED_LENGTH]) for name, value in fields.items())
-    return dict([(name, value) for name, value in said if name and value][:MAX_STATED])
+    pairs = ((tidy_line(name)[:NAME_LENGTH], tidy_line(value)[:STATED_LENGTH]) for name, value in fields.items())
+    return dict([(name, value) for name, value in pairs if name and value][:MAX_STATED])
 
 
 def fill_fields(document: Document, stated: Mapping[str, str]) -> None:

@@ -45,8 +45,8 @@ def main() -> None:
     tally, *rest = sys.argv[1:]
     lines = Path(tally).read_text(encoding="utf-8").splitlines()
     tallies = [json.loads(line) for line in lines]
-    if told := missing(tallies):
-        print(told)
+    if message := missing(tallies):
+        print(message)
     if rest:
         part, seconds = rest[1], int(rest[2])
         line = stamp(tallies, part, seconds)

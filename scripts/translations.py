@@ -40,8 +40,10 @@ def texts_of_python(path: Path) -> Iterator[Text]:
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name in MARKERS:
-            said = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in node.args]
-            context, text = said[:2] if name.startswith("pgettext") else (None, said[0])
+            arguments = [
+                a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in node.args
+            ]
+            context, text = arguments[:2] if name.startswith("pgettext") else (None, arguments[0])
             if text is not None:
                 yield context, text
 
@@ -76,12 +78,12 @@ def wrong(catalogue: Path, sources: dict[Text, str]) -> Iterator[str]:
     for entry in current.values():
         if not entry.translated() or entry.fuzzy:
             yield f"not translated: {entry.msgid!r}"
-        for text, said in [
+        for text, translation in [
             (entry.msgid, entry.msgstr),
             *((entry.msgid_plural, s) for s in entry.msgstr_plural.values()),
         ]:
-            if said and sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(said)):
-                yield f"placeholders differ: {text!r} and {said!r}"
+            if translation and sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(translation)):
+                yield f"placeholders differ: {text!r} and {translation!r}"
     compiled = catalogue.with_suffix(".mo")
     if not compiled.exists() or compiled.read_bytes() != entries.to_binary():
         yield f"{compiled.name} is older than {catalogue.name}: run `python -m scripts.translations --compile`"

@@ -128,5 +128,5 @@ def samples(*languages: str) -> list[Sample]:
     formats = (_pages, _markdown, word, word_sources, workbooks, decks, pdfs)
     chosen = languages or tuple(SEEN)
     return [
-        each for made in formats for language in chosen for each in made(language, SEEN[language], UNSEEN[language])
+        item for made in formats for language in chosen for item in made(language, SEEN[language], UNSEEN[language])
     ]

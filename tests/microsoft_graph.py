@@ -160,7 +160,9 @@ class Tenant:
         if not page_id:
             found = [self._page(entry, page) for entry, page in self.site_pages.items()]
             start = int(query.get("$skiptoken", 0))
-            selected = [{key: element[key] for key in query["$select"].split(",")} for element in found[start : start + PAGE]]
+            selected = [
+                {key: element[key] for key in query["$select"].split(",")} for element in found[start : start + PAGE]
+            ]
             link = (
                 f"{self.links}/v1.0/sites/{SITE_ID}/pages/{kind}?$select={query['$select']}&$skiptoken={start + PAGE}"
             )
@@ -193,7 +195,8 @@ class Tenant:
             return self._delta(query, prefer)
         if path.startswith("root:/"):
             found = next(
-                (element for element in self.entries.values() if self._path(element) == path.removeprefix("root:/")), None
+                (element for element in self.entries.values() if self._path(element) == path.removeprefix("root:/")),
+                None,
             )
         else:
             found = self.entries.get(ROOT if path == "root" else path.split("/")[1])

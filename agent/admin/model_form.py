@@ -59,8 +59,8 @@ class ModelForm(LanguageModelForm):
             raise forms.ValidationError(str(error)) from error
         is_known = self.instance.local_address == local_address(url)
         if not self.cleaned_data["allow_here"]:
-            said = gettext("%(address)s is this machine itself. Tick “Allow this model on this machine” to use it.")
-            raise forms.ValidationError(said % {"address": local_address(url)})
+            message = gettext("%(address)s is this machine itself. Tick “Allow this model on this machine” to use it.")
+            raise forms.ValidationError(message % {"address": local_address(url)})
         if not is_known and not self._by.is_superuser:
             raise forms.ValidationError(gettext("Only a superuser may allow a language model on this machine."))
         return url

@@ -111,10 +111,10 @@ def _saved(request: HttpRequest, principal: Principal, form: ModelForm) -> HttpR
     if save_language_model(
         principal, row, key=given["api_key"], fields=form.changed_data, is_allowed_here=given["allow_here"]
     ):
-        said = gettext(
+        message = gettext(
             "The stored key was for the old address and has been removed. Enter the one for the new address."
         )
-        messages.warning(request, said)
+        messages.warning(request, message)
     messages.success(request, gettext("“%(name)s” is saved.") % {"name": row.name})
     return redirect("language-models")
 

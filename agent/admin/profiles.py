@@ -78,8 +78,8 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if given.get("is_default") and given.get("groups"):
-            said = _("The default assistant is for everyone: remove the groups, or the tick.")
-            self.add_error("groups", said)
+            message = _("The default assistant is for everyone: remove the groups, or the tick.")
+            self.add_error("groups", message)
         return given
 
 

@@ -30,5 +30,5 @@ def is_in_other_language(text: str, language: str) -> bool:
 
 def asked_in(run: Run) -> str:
     """Return the language to answer in, zh or en: that of the question if detected, else that of the person's pages."""
-    told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
-    return told or run.language[:2]
+    language = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
+    return language or run.language[:2]

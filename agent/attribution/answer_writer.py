@@ -26,7 +26,7 @@ from agent.attribution.standing import tell_unapproved
 from agent.attribution.verdict import SentenceCheck as Compared
 from agent.attribution.verdict import Verdict
 from agent.events import Answer, Event, Thinking
-from agent.evidence.items import result_told
+from agent.evidence.items import result_text
 from agent.notices import judge_failed
 from agent.prompting import dated, prompt
 from agent.providers.base import CUT, Delta, ModelBroken, ModelError
@@ -47,7 +47,7 @@ JUDGED = 0.9
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Claim:
     """The judge's verdict on a sentence; is_said: None at the end of a call without a verdict on it."""
 
     part: Part
@@ -134,7 +134,7 @@ class Writer:
         """Yield the events of the results whose sentence was left out: each is shown with its own headline."""
         for number, finding in self.lost.items():
             if number not in self.citations.shown:
-                part = Part(CitedStatement(result_told(finding), (number,)), numbers=(number,))
+                part = Part(CitedStatement(result_text(finding), (number,)), numbers=(number,))
                 part.settle(stands=True)
                 self.strengths.append(1.0)
                 yield tuple(self._shown(self.slots.add(part)))
@@ -149,13 +149,13 @@ class Writer:
     def closing(self) -> Iterator[Together]:
         """Yield the closing events of the answer; none where there is no answer."""
         kept = self.slots.kept
-        said = {
+        headings = {
             texts.FROM_OUTSIDE: bool(self.citations.pages),
             texts.UNSAID_LEFT_OUT: bool(kept and self.dropped),
             texts.OTHER_LANGUAGE: self._is_foreign("\n".join(sentence.text for sentence in kept)),
         }
         with override(self.run.language):
-            for text in (text for text, is_so in said.items() if is_so):
+            for text in (text for text, is_so in headings.items() if is_so):
                 self.run.tell(str(text))
         if notices := tuple(self.run.fresh_notices()):
             yield notices
@@ -175,15 +175,15 @@ class Writer:
         add_trace(self.run, State.ACT, action="write", out={"confidence": confidence, "note": note})
 
     def _begin(self) -> None:
-        said = (part.statement.text for slot in self.slots.slots if slot.kept != [] for part in slot.parts)
-        self._earlier, self._before = frozenset(said), ""
+        statements = (part.statement.text for slot in self.slots.slots if slot.kept != [] for part in slot.parts)
+        self._earlier, self._before = frozenset(statements), ""
         self._is_writing, self._has_calls, self._is_enough = True, False, False
         self._begins_at = len(self.slots.slots)
 
     def _forget_stream(self) -> None:
         """Remove the items of an unfinished stream from the queue; keep the judge's verdicts."""
         for item in [self._heard.get_nowait() for _place in range(self._heard.qsize())]:
-            if isinstance(item, _Said | asyncio.Task):
+            if isinstance(item, _Claim | asyncio.Task):
                 self._heard.put_nowait(item)
 
     async def _read(self, deltas: AsyncIterator[Delta]) -> None:
@@ -214,7 +214,7 @@ class Writer:
             return await self._taken(item)
         if isinstance(item, Thinking):
             return (item,)
-        if isinstance(item, _Said):
+        if isinstance(item, _Claim):
             if not item.part.is_settled:
                 self._settle(item.part, item.is_said)
             return self._all_shown()
@@ -301,11 +301,11 @@ class Writer:
             sentences = [self._open(number, part) for number, part in parts.items()]
             judge, also = LooksFirst(run.judge, run), "\n".join(run.workings)
             async for number, is_said in judged(judge, system, question, sentences, today=today, also=also):
-                self._heard.put_nowait(_Said(parts[number], is_said))
+                self._heard.put_nowait(_Claim(parts[number], is_said))
         except ModelError as error:
             judge_failed(run, error)
         for part in parts.values():
-            self._heard.put_nowait(_Said(part, None))
+            self._heard.put_nowait(_Claim(part, None))
 
     def _open(self, number: int, part: Part) -> OpenSentence:
         known = self.run.numbered
@@ -352,7 +352,7 @@ class Writer:
     def _started_over(self) -> Together:
         """Take back the text of this stream, which turned out to be thinking."""
         slots = self.slots.slots[self._begins_at :]
-        events = [each for slot in slots for each in self.slots.taken_back(slot)]
+        events = [element for slot in slots for element in self.slots.taken_back(slot)]
         self._waiting, self._uncited, self.abstains = [], [], False
         if not self._begins_at:
             self.citations = Citations(self.provider)
@@ -379,8 +379,8 @@ class Writer:
             for number in part.numbers:
                 is_fresh |= self.citations.cite(number, known[number], part.statement.text)
             numbers = tuple(self.citations.shown[number] for number in part.numbers)
-            said = part.statement
-            slot.kept.append(CitedSentence(said.text, numbers, part.is_checked, said.gap, slot.number))
+            statement = part.statement
+            slot.kept.append(CitedSentence(statement.text, numbers, part.is_checked, statement.gap, slot.number))
         if slot.kept:
             self.run.answer = self.citations.answer(self.slots.kept)  # stored if the run is stopped here
         if is_fresh:

@@ -10,7 +10,7 @@ from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
 from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
 from agent.evidence.injection_filter import injections_in, without_injections
-from agent.text.overlap import share_said
+from agent.text.overlap import share_covered
 from agent.text.sentences import split
 from business.parsing.reader.units import normalised
 
@@ -52,7 +52,9 @@ def check(sentence: str, evidence: Evidence, *, question: str, today: date, also
 def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
     text = evidence.says
     orders = injections_in(evidence.text)
-    if injections_in(sentence) or (orders and share_said(sentence, orders) > max(ORDERED, share_said(sentence, text))):
+    if injections_in(sentence) or (
+        orders and share_covered(sentence, orders) > max(ORDERED, share_covered(sentence, text))
+    ):
         return contradicted("order")
     for address in _ADDRESS.findall(sentence):
         if address.rstrip(".,;:!?").casefold() not in text.casefold():
@@ -83,12 +85,12 @@ def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
     return [row for row in rows if first in (value for _column, value in row)]
 
 
-def _written_cells(said: str) -> list[tuple[str, str]]:
+def _written_cells(line: str) -> list[tuple[str, str]]:
     """Return the columns and values of a row said with its header; for other text, the whole text alone."""
-    first, *others = said.split("; ")
+    first, *others = line.split("; ")
     pairs = [part.partition(": ") for part in others]
     if not others or not all(colon for _name, colon, _value in pairs):
-        return [("", normalised(said))]
+        return [("", normalised(line))]
     return [(normalised(n), normalised(v)) for n, _colon, v in (first.rpartition(": "), *pairs)]
 
 
@@ -107,7 +109,7 @@ def check_cited(
     shares most of its words. Empty evidence settles nothing.
     """
     numbers = tuple(number for number in cited if number in evidence)
-    ranked = sorted(evidence, key=lambda number: -share_said(sentence, evidence[number].text))
+    ranked = sorted(evidence, key=lambda number: -share_covered(sentence, evidence[number].text))
     found = {
         number: check(sentence, evidence[number], question=question, today=today, also=also)
         for number in dict.fromkeys((*numbers, *ranked[:OTHERS]))

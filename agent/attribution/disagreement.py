@@ -18,7 +18,7 @@ from agent.attribution.clauses import BINDS, Clause, clauses_of, unsaid, words_o
 from agent.evidence.items import cited_span
 from agent.run_state.cited_answer import CitedAnswer
 from agent.run_state.run import Run
-from agent.text.overlap import share_said
+from agent.text.overlap import share_covered
 from agent.text.sentences import split
 from business.logical_query.query import TimeRange
 from business.parsing.reader.times import Moment, mark_times, place_of
@@ -66,8 +66,8 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
         for passage, score in passages if cited else ():
             if cited is None or passage.document_id == cited.document_id or len(pairs) == MAX:
                 continue
-            said = cited.text[span.start : span.end]
-            there = disagreeing_span(said, _under(cited), passage.text, _under(passage), today=today)
+            passage_text = cited.text[span.start : span.end]
+            there = disagreeing_span(passage_text, _under(cited), passage.text, _under(passage), today=today)
             if there is None:
                 continue
             number = next((item.number for item in spans if item.chunk_id == passage.chunk_id), 0)
@@ -95,17 +95,17 @@ def _under(passage: ShownPassage) -> str:
     return "" if heading == passage.title else heading
 
 
-def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:
+def disagreeing_span(statement: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:
     """Return the span of a text that contradicts the given one; None where there is none.
 
     under, heading: the headings above each, "" for none: a fact about one place says nothing about another. today: the
     reference date for relative times.
     """
-    if not _is_said(under, f"{heading} {text}") or not _is_said(heading, f"{under} {said}"):
+    if not _names(under, f"{heading} {text}") or not _names(heading, f"{under} {statement}"):
         return None
-    for here in stated(said, today):
+    for here in stated(statement, today):
         for there in stated(text, today):
-            if share_said(here.text, there.text) < ALIKE or here.text == there.text:
+            if share_covered(here.text, there.text) < ALIKE or here.text == there.text:
                 continue
             if any(differ(one, other) for one in here.facts for other in there.facts):
                 return there.start, there.end
@@ -155,5 +155,5 @@ def _covers(one: Fact, other: Fact) -> bool:
     return other.clause.share_in(one.clause.text) == 1
 
 
-def _is_said(heading: str, text: str) -> bool:
+def _names(heading: str, text: str) -> bool:
     return not unsaid(words_of(normalised(heading)), normalised(text))

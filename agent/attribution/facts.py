@@ -38,15 +38,15 @@ def check_facts(sentence: str, text: str, *, also: str = "") -> SentenceCheck:
     claimed, evidence = clauses_of(sentence), statements(text)
     if not any(clause.words or clause.identifiers for clause in claimed):
         return unsettled("says nothing by itself")
-    said = [each for statement in evidence for clause in statement.clauses for each in clause.quantities]
-    if any(_has_other_unit(each, said) for clause in claimed for each in clause.quantities):
+    quantities = [entry for statement in evidence for clause in statement.clauses for entry in clause.quantities]
+    if any(_has_other_unit(entry, quantities) for clause in claimed for entry in clause.quantities):
         return contradicted("unit")
     if any(_repeats(claimed, statement, also) for statement in evidence):
         return SUPPORTED
     for clause in claimed:
-        if wrong := _conflict(clause, evidence, said):
+        if wrong := _conflict(clause, evidence, quantities):
             return contradicted(wrong)
-    known = [*said, *(each for clause in clauses_of(also) for each in clause.quantities)]
+    known = [*quantities, *(entry for clause in clauses_of(also) for entry in clause.quantities)]
     return LIKELY if _is_worked_out(claimed, text, known) else unsettled("not found as it stands")
 
 
@@ -76,19 +76,19 @@ def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool
     )
 
 
-def _has_other_unit(amount: Quantity, said: Sequence[Quantity]) -> bool:
+def _has_other_unit(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
     """Return whether the text has this number with other units only."""
-    same = [fact for fact in said if fact.number == amount.number]
-    is_there = not amount.dimension or any(amount.agrees(fact) for fact in said)
+    same = [fact for fact in quantities if fact.number == amount.number]
+    is_there = not amount.dimension or any(amount.agrees(fact) for fact in quantities)
     return bool(same) and not is_there and all(fact.dimension for fact in same)
 
 
-def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quantity]) -> str:
+def _conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequence[Quantity]) -> str:
     """Return how a clause contradicts evidence about the same thing: another amount, or the opposite.
 
     "" where it does not.
     """
-    places = ((statement.clauses[0].text, each) for statement in evidence for each in statement.clauses)
+    places = ((statement.clauses[0].text, entry) for statement in evidence for entry in statement.clauses)
     for subject, item in places if len(clause.words) > 1 else ():
         share = clause.share_in(item.text)
         if share < NEAR and not (share and clause.share_in(f"{subject} {item.text}") == 1):
@@ -96,37 +96,39 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
         if clause.is_negative is not item.is_negative:
             if clause.share_in(item.text) == 1 and item.share_in(clause.text) >= NEAR:
                 return "the opposite"
-        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], item.quantities, said):
+        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], item.quantities, quantities):
             return "number"
     return ""
 
 
-def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
+def _differs(amount: Quantity, there: Sequence[Quantity], quantities: Sequence[Quantity]) -> bool:
     """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
-        len(_alike(there, amount)) == 1 and not any(amount.agrees(item) for item in said) and not is_made(amount, said)
+        len(_alike(there, amount)) == 1
+        and not any(amount.agrees(item) for item in quantities)
+        and not is_made(amount, quantities)
     )
 
 
-def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) -> bool:
+def _is_worked_out(claimed: Sequence[Clause], text: str, quantities: Sequence[Quantity]) -> bool:
     """Return whether the sentence's numbers can be calculated from the text's; a match is never accidental."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
     for quantity in whole.quantities:
-        same = [fact for fact in said if quantity.agrees(fact)]
-        if not same and not is_made(quantity, said, is_half=is_half):
+        same = [fact for fact in quantities if quantity.agrees(fact)]
+        if not same and not is_made(quantity, quantities, is_half=is_half):
             return False
         fresh.append(not same or (quantity.dimension != "" and all(fact.number != quantity.number for fact in same)))
     return any(fresh) and (_is_translated(whole.text, text) or whole.share_in(normalised(text)) >= LIKE)
 
 
-def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
+def is_made(claimed: Quantity, quantities: Sequence[Quantity], *, is_half: bool = False) -> bool:
     """Return whether an amount is a sum, a difference or a share of two amounts of the text.
 
     Or half of one where the sentence says half.
     """
-    alike = [item.value for item in _alike(said, claimed)]
-    shares = [item.value / 100 for item in said if item.dimension == "percent"] + [Decimal("0.5")] * is_half
+    alike = [item.value for item in _alike(quantities, claimed)]
+    shares = [item.value / 100 for item in quantities if item.dimension == "percent"] + [Decimal("0.5")] * is_half
     results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
     results |= {value * share for value in alike for share in shares}
     return claimed.dimension != "" and any(value and claimed.fits(value) for value in results)
@@ -158,7 +160,7 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     two languages, both must share another amount.
     """
     own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
-    left = [item for item in there if not any(said.agrees(item) for said in own)]
+    left = [item for item in there if not any(quantity.agrees(item) for quantity in own)]
     made = [item for place, item in enumerate(there) if not any(item.agrees(other) for other in there[:place])]
     other = [
         item
@@ -167,28 +169,28 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     ]
     if _is_translated(sentence, quote):
         return bool(other) and len(left) < len(there)
-    whole, said = Clause(normalised(sentence)), Clause(normalised(quote))
-    binds = (whole.classes | said.classes) & BINDS
+    whole, quantity = Clause(normalised(sentence)), Clause(normalised(quote))
+    binds = (whole.classes | quantity.classes) & BINDS
     return (
         any(len(_alike(own, item)) == len(_alike(there, item)) == 1 for item in other)
-        and _is_near(whole, said)
+        and _is_near(whole, quantity)
         and not binds
     )
 
 
 def _amounts(text: str, today: date) -> list[Quantity]:
     """Return the amounts of a text; numbers in dates are excluded."""
-    return [each for part in clauses_of(mark_times(normalised(text), today, None)[0]) for each in part.quantities]
+    return [entry for part in clauses_of(mark_times(normalised(text), today, None)[0]) for entry in part.quantities]
 
 
 def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
     return [item for item in amounts if item.dimension == amount.dimension]
 
 
-def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
-    values = [item.value for item in _alike(said, amount)[:MAX_ADDED]]
+def _is_sum(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
+    values = [item.value for item in _alike(quantities, amount)[:MAX_ADDED]]
     sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
-    return is_made(amount, said) or any(map(amount.fits, sums))
+    return is_made(amount, quantities) or any(map(amount.fits, sums))
 
 
 def _is_near(one: Clause, other: Clause) -> bool:

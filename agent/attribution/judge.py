@@ -79,7 +79,7 @@ async def judged(
 
 
 def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
-    evidence = {number: each for sentence in sentences for number, each in sentence.evidence.items()}
+    evidence = {number: entry for sentence in sentences for number, entry in sentence.evidence.items()}
     shown = [block("evidence", number, bounded(item.says, PASSAGE_CHARACTERS)) for number, item in evidence.items()]
     for item in sentences:
         cited = ",".join(map(str, item.evidence))
@@ -104,9 +104,9 @@ async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> Asy
     yield rest
 
 
-def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, also: str) -> bool:
+def _stands(sentence: OpenSentence, words: str, *, question: str, today: date, also: str) -> bool:
     """Return whether the quotation is in the sentence's own evidence and does not contradict the sentence."""
-    quote = html.unescape(said).strip().strip("\"“”「」'")
+    quote = html.unescape(words).strip().strip("\"“”「」'")
     text = "\n".join(item.says for item in sentence.evidence.values())
     return stands_quoted(quote, text) and not quoted_conflict(
         sentence.text, quote, text, question=question, today=today, also=also

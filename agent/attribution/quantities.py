@@ -136,13 +136,13 @@ def _last_place(value: Decimal) -> Decimal:
 
 def _unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
     """Return dimension and factor of the unit after or before the number; "" and 1 for a count of things."""
-    said = (match["unit"] or "").strip(" -") or (match["pre"] or "").strip()
-    if said == "百分之":
+    unit = (match["unit"] or "").strip(" -") or (match["pre"] or "").strip()
+    if unit == "百分之":
         return "percent", _D(1)
-    if said == "年" and match["digits"] and len(match["digits"]) == 4:
+    if unit == "年" and match["digits"] and len(match["digits"]) == 4:
         return "", _D(1)
     for name, shape in _EXACT.items():
-        if said and shape.fullmatch(said):
+        if unit and shape.fullmatch(unit):
             return _UNITS[name]
     return "", _D(1)
 

@@ -89,10 +89,12 @@ def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedState
     for sentence, after in zip_longest(sentences, sentences[1:]):
         between, end = text[end : sentence.start], sentence.end
         is_code = sentence.kind == "code"
-        said = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
+        statement = (
+            _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
+        )
         before = sentence.kind
-        if is_code or re.search(r"\w", said.text):
-            yield replace(said, closes=not (_is_one(sentence, after) if after else goes_on))
+        if is_code or re.search(r"\w", statement.text):
+            yield replace(statement, closes=not (_is_one(sentence, after) if after else goes_on))
 
 
 def _is_one(sentence: Sentence, after: Sentence) -> bool:
@@ -108,11 +110,11 @@ def _marks_inside(text: str) -> str:
 
 
 def _statement(sentence: Sentence, between: str) -> CitedStatement:
-    gap, said = _gap(between, sentence.kind), sentence.text
-    if sentence.kind == "item" and (step := _NUMBERED.match(said)):
-        gap, said = f"\n{step[1]}. ", said[step.end() :]
-    words = " ".join(_MARK.sub("", said).split())
-    return CitedStatement(re.sub(r"\s+([.。,，:：;；!！?？])", r"\1", words), _numbers(said), gap)
+    gap, text = _gap(between, sentence.kind), sentence.text
+    if sentence.kind == "item" and (step := _NUMBERED.match(text)):
+        gap, text = f"\n{step[1]}. ", text[step.end() :]
+    words = " ".join(_MARK.sub("", text).split())
+    return CitedStatement(re.sub(r"\s+([.。,，:：;；!！?？])", r"\1", words), _numbers(text), gap)
 
 
 def _line_of_code(sentence: Sentence, between: str, *, goes_on: bool) -> CitedStatement:
@@ -122,13 +124,13 @@ def _line_of_code(sentence: Sentence, between: str, *, goes_on: bool) -> CitedSt
     """
     indent = between.rpartition("\n")[2]
     marks = _MARKS_OF_CODE.search(sentence.text)
-    said = sentence.text[: marks.start()] if marks else sentence.text
+    text = sentence.text[: marks.start()] if marks else sentence.text
     gap = f"{'' if goes_on else chr(10)}\n{CODE_GAP}{'' if indent.strip() else indent}"
-    return CitedStatement(said.rstrip(), _numbers(marks[1]) if marks else (), gap)
+    return CitedStatement(text.rstrip(), _numbers(marks[1]) if marks else (), gap)
 
 
-def _numbers(said: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(number) for mark in _MARK.findall(said) for number in re.findall(r"\d+", mark)))
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(int(number) for mark in _MARK.findall(text) for number in re.findall(r"\d+", mark)))
 
 
 def _gap(between: str, kind: str) -> str:

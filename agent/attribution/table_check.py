@@ -63,8 +63,8 @@ class _Check:
     @property
     def _given(self) -> str:
         """Return the text that may be repeated although no row says it."""
-        said = [condition.text for condition in self.table.conditions if condition.span is None]
-        return normalised(" ".join((self.question, *said, self.table.definitions)))
+        conditions = [condition.text for condition in self.table.conditions if condition.span is None]
+        return normalised(" ".join((self.question, *conditions, self.table.definitions)))
 
     def _time(self, span: Span) -> SentenceCheck:
         """Support a time of the query or a given year; contradict a time that begins outside the query's."""
@@ -102,13 +102,13 @@ class _Check:
                     return
             if (
                 len({column for column, _value in named}) == 1
-                and self._is_said_of_all(clause)
+                and self._covers_all(clause)
                 and len(rows) < len(self.table.rows)
             ):
                 yield contradicted("not all of them")
             yield self._clause(clause, rows, is_named=is_named or len(self.table.rows) == 1)
 
-    def _is_said_of_all(self, clause: Clause) -> bool:
+    def _covers_all(self, clause: Clause) -> bool:
         return "all" in clause.classes and all(quantity.value == len(self.table.rows) for quantity in clause.quantities)
 
     def _named(self, text: str) -> list[tuple[int, str]]:
@@ -191,37 +191,37 @@ class _Check:
         known = list(self._amounts(rows, columns, is_named=is_named))
         given = [(quantity.dimension, quantity.value) for quantity in quantities(self._given)]
         counts = {len(rows)} if is_named else {self.table.total or len(self.table.rows)}
-        for said in clause.quantities:
-            if any(_is(said, amount) for amount in known):
+        for found in clause.quantities:
+            if any(_is(found, amount) for amount in known):
                 self.facts += 1
-            elif not (said.dimension or self.table.is_single or self._is_cell) and any(
-                said.fits(Decimal(count)) for count in counts
+            elif not (found.dimension or self.table.is_single or self._is_cell) and any(
+                found.fits(Decimal(count)) for count in counts
             ):
                 self.facts, self.is_counted = self.facts + 1, True
-            elif not any(_is(said, amount) for amount in given):
+            elif not any(_is(found, amount) for amount in given):
                 is_together = "together" in clause.classes
-                return self._missing(said, rows, columns, is_named=is_named, is_together=is_together)
+                return self._missing(found, rows, columns, is_named=is_named, is_together=is_together)
         return None
 
     def _missing(
-        self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
+        self, quantity: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> SentenceCheck:
         """Return the finding for a number missing in the rows: wrong where they give another of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
-        if self.table.is_single and said.dimension in ("", self.table.unit):
+        if self.table.is_single and quantity.dimension in ("", self.table.unit):
             return contradicted("number") if self.facts == 0 else unsettled("another number")
-        if said.dimension.startswith("money") and self.table.unit and said.dimension != self.table.unit:
+        if quantity.dimension.startswith("money") and self.table.unit and quantity.dimension != self.table.unit:
             return contradicted("unit")
-        if is_named and any(_is(said, amount) for amount in self._cells(others, columns)):
+        if is_named and any(_is(quantity, amount) for amount in self._cells(others, columns)):
             return contradicted("another row's number")
         if (
             is_together
             and len(rows) > 1
             and not self._is_cut
-            and said.dimension in {self._unit(place)[0] for place in columns}
+            and quantity.dimension in {self._unit(place)[0] for place in columns}
         ):
             return contradicted("sum")
-        return unsettled(f"number {said.value.normalize():f}")
+        return unsettled(f"number {quantity.value.normalize():f}")
 
     def _amounts(self, rows: Sequence[int], columns: Sequence[int], *, is_named: bool) -> Iterator[Amount]:
         """Yield the amounts that may be said of rows: named cells, sums, differences of two, shares of the total."""
@@ -238,7 +238,7 @@ class _Check:
         """Yield the amounts in cells; a change without its sign."""
         yield from ((self._unit(place)[0], abs(self._values(place)[row])) for place in columns for row in rows)
         texts = (normalised(cell) for row in rows for cell in self.table.rows[row])
-        yield from ((each.dimension, each.value) for text in texts for each in quantities(text) if each.dimension)
+        yield from ((entry.dimension, entry.value) for text in texts for entry in quantities(text) if entry.dimension)
 
     @property
     def _numeric(self) -> list[int]:
@@ -275,26 +275,26 @@ class _Check:
         left = unsaid(words_of(without_quantities(self._bare(plain))), f"{self._given} {normalised(' '.join(parts))}")
         return unsettled(f"word {left[0]}") if left else None
 
-    def _conditions(self, said: str, spans: Sequence[Span]) -> SentenceCheck | None:
+    def _conditions(self, text: str, spans: Sequence[Span]) -> SentenceCheck | None:
         """Return the first required condition that the sentence does not state; for named rows the time may be omitted."""
         is_counted = self.table.is_single or self.is_counted
         for condition in self.table.conditions:
             if condition.span is not None:
                 if is_counted and not any(span[0] == condition.span[0] for span in spans):
                     return unsettled("its time is not said")
-            elif not self._is_said(condition, said, strictly=is_counted):
+            elif not self._states(condition, text, strictly=is_counted):
                 return unsettled("a condition is not said")
         scope = [part for part in re.split(r"[、,，\s&]+", self.table.scope) if part]
-        is_scoped = any(not unsaid(words_of(normalised(part)), said) for part in scope)
+        is_scoped = any(not unsaid(words_of(normalised(part)), text) for part in scope)
         return unsettled("whose rows is not said") if scope and is_counted and not is_scoped else None
 
-    def _is_said(self, each: Condition, said: str, *, strictly: bool) -> bool:
+    def _states(self, each: Condition, text: str, *, strictly: bool) -> bool:
         number = number_of(each.value) if each.value else None
         words = words_of(normalised(each.value or each.text))
         if number is None:
-            return not unsaid(words, said) or (not strictly and not unsaid(words_of(normalised(each.field)), said))
-        amounts = {amount.value for amount in quantities(said)}
-        return not strictly or (not unsaid(words_of(normalised(each.field)), said) and number in {*amounts, Decimal(0)})
+            return not unsaid(words, text) or (not strictly and not unsaid(words_of(normalised(each.field)), text))
+        amounts = {amount.value for amount in quantities(text)}
+        return not strictly or (not unsaid(words_of(normalised(each.field)), text) and number in {*amounts, Decimal(0)})
 
 
 def _bordered(value: str) -> str:
@@ -306,14 +306,14 @@ def _bordered(value: str) -> str:
     return f"{before}{re.escape(value)}{after}"
 
 
-def _is(said: Quantity, amount: Amount) -> bool:
+def _is(quantity: Quantity, amount: Amount) -> bool:
     """Return whether the number matches this amount. Only an amount of money may lack its unit."""
     kind, value = amount
-    is_kind = said.dimension == kind or (not said.dimension and (kind.startswith("money") or kind == "percent"))
-    return is_kind and said.fits(value)
+    is_kind = quantity.dimension == kind or (not quantity.dimension and (kind.startswith("money") or kind == "percent"))
+    return is_kind and quantity.fits(value)
 
 
-def _same(said: Span, asked: Span, today: date) -> bool:
+def _same(span: Span, asked: Span, today: date) -> bool:
     """Return whether both are the same days; a period still running may be given as its part so far."""
     runs = asked[1] is None or asked[1] > today
-    return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))
+    return span == asked or (span[0] == asked[0] and runs and (span[1] is None or span[1] > today))

@@ -86,10 +86,10 @@ def table_of(text: str) -> EvidenceTable | None:
     told = nothing["conditions"] if nothing and nothing["conditions"] else listed[1] if listed else ""
     conditions = tuple(_condition(part.strip()) for part in re.split(r"[；;]", told) if part.strip())
     meaning, scope, currency = _MEANING.search(text), _SCOPE.search(head), _CURRENCY.search(head)
-    said = [first or second for first, second in _SCOPE.findall(head)]
+    found = [first or second for first, second in _SCOPE.findall(head)]
     facts: dict[str, Any] = {
         "head": head, "conditions": conditions, "definitions": meaning[1] if meaning else "",
-        "scope": said[0] if scope else "", "unit": f"money {currency[1]}" if currency else "",
+        "scope": found[0] if scope else "", "unit": f"money {currency[1]}" if currency else "",
     }  # fmt: skip
     if nothing:
         return EvidenceTable((), (), total=0, is_empty=True, is_single=True, **facts)

@@ -82,8 +82,8 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
         try:
             bot = tried(self.instance, self.secrets)
         except PlatformError as error:
-            said = _("The platform does not take this: %(why)s") % {"why": error}
-            self.add_error(None, said)
+            message = _("The platform does not take this: %(why)s") % {"why": error}
+            self.add_error(None, message)
             return ""
         self.instance.bot_id = bot.id
         return bot.name or bot.id
@@ -106,8 +106,8 @@ class ChatBotAdmin(SettingsAdmin):
         site = request.build_absolute_uri("/").rstrip("/")
         changed = [name for name in form.changed_data if name not in SECRETS or form.secrets[name]]
         save_bot(Principal.of(request.user), obj, site=site, secrets=form.secrets, fields=changed)
-        said = _("Enter this address at the platform, for events: %(address)s")
-        messages.info(request, said % {"address": self.request_address(obj)})
+        message = _("Enter this address at the platform, for events: %(address)s")
+        messages.info(request, message % {"address": self.request_address(obj)})
 
 
 @admin.register(ChatMessage)
@@ -136,5 +136,5 @@ def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     record(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
     if not form.is_valid():
         return render(request, "admin/_tried.html", {"ok": False, "sentence": first_fault(form)})
-    said = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
-    return render(request, "admin/_tried.html", {"ok": True, "sentence": said})
+    message = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
+    return render(request, "admin/_tried.html", {"ok": True, "sentence": message})

@@ -12,7 +12,7 @@ from agent import texts
 from agent.chat_platforms.base import Link, Reply
 from agent.conversations.sessions import get_message, get_session
 from agent.run_state.run import Run
-from agent.runs.follow import told_anew
+from agent.runs.follow import replay_entries
 from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
@@ -29,7 +29,7 @@ def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: 
     """
     run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
     answer = TextAnswer(run, site)
-    for entry in told_anew(principal, session_id, message_id):
+    for entry in replay_entries(principal, session_id, message_id):
         answer.took(json.loads(entry.body))
     if answer.error:
         return Reply(answer.error)

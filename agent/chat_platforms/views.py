@@ -33,13 +33,13 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
         raise NotFound(_("There is no such address."))
     body = hook_body(request)
     try:
-        said = platforms.get(row.platform).received(account_of(row), request.headers, body, now=time.time())
+        received = platforms.get(row.platform).received(account_of(row), request.headers, body, now=time.time())
     except (NotFromPlatform, KeyLost) as error:
         log.warning("chat_platform.refused", bot=str(row.pk), why=str(error))
         return JsonResponse({"msg": "not signed"}, status=401)
-    if isinstance(said, Challenge):
-        return JsonResponse(said.answer)
-    pk = keep(row, said) if said is not None and row.is_active else None
+    if isinstance(received, Challenge):
+        return JsonResponse(received.answer)
+    pk = keep(row, received) if received is not None and row.is_active else None
     if pk is not None:
         async_to_sync(launch)(pk)
     return JsonResponse({})

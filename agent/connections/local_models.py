@@ -48,8 +48,8 @@ def require_model_address(row: LanguageModel) -> None:
     """Require a valid and allowed address; other names are resolved when connecting. Raises AddressRefused."""
     if needs_permission(row):
         require_allowable(row.base_url)
-        said = _("This server may not connect to itself (%(address)s) unless you allow it here.")
-        raise AddressRefused(said % {"address": local_address(row.base_url)})
+        message = _("This server may not connect to itself (%(address)s) unless you allow it here.")
+        raise AddressRefused(message % {"address": local_address(row.base_url)})
     if not local_address(row.base_url):
         require_plausible(parsed_url(row.base_url)[0], services_at(row.base_url))
 
@@ -82,11 +82,11 @@ def permit_here(by: Principal | None, row: LanguageModel) -> bool:
 def require_allowable(url: str) -> None:
     """Require that a superuser could allow this address. Raises AddressRefused."""
     if LOCAL_MODELS not in settings.OUTGOING_ALLOW:
-        said = _("The operator of this server does not allow language models on this machine (%(setting)s).")
-        raise AddressRefused(said % {"setting": "COPILOT_OUTGOING_ALLOW"})
+        message = _("The operator of this server does not allow language models on this machine (%(setting)s).")
+        raise AddressRefused(message % {"setting": "COPILOT_OUTGOING_ALLOW"})
     if (port := _parts(url)[1]) in own_ports():
-        said = _("Port %(port)d belongs to this server's own services. Start the model on another port.")
-        raise AddressRefused(said % {"port": port})
+        message = _("Port %(port)d belongs to this server's own services. Start the model on another port.")
+        raise AddressRefused(message % {"port": port})
 
 
 def own_ports() -> frozenset[int]:

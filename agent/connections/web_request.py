@@ -61,11 +61,11 @@ class WebResponse:
         """Return the target of a redirect; "" for other responses. Many servers send unescaped UTF-8."""
         if self.status not in {301, 302, 303, 307, 308}:
             return ""
-        said = self.headers.get("Location", "")
+        value = self.headers.get("Location", "")
         try:
-            return said.encode("latin-1").decode()
+            return value.encode("latin-1").decode()
         except ValueError:
-            return said
+            return value
 
 
 class _Session(Session):

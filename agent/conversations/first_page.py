@@ -142,9 +142,9 @@ def _of_headings(principal: Principal, code: str) -> Iterator[str]:
     for version_id, path in chunks.order_by("position").values_list("version_id", "heading_path"):
         if path:
             headings.setdefault(version_id, []).append(path[-1])
-    told = [_asked_of(document, headings.get(version_id, ())) for version_id, document in documents.items()]
-    yield from [question for is_of_heading, question in told if is_of_heading]
-    yield from [question for is_of_heading, question in told if not is_of_heading][:MAX_ABOUT]
+    asked = [_asked_of(document, headings.get(version_id, ())) for version_id, document in documents.items()]
+    yield from [question for is_of_heading, question in asked if is_of_heading]
+    yield from [question for is_of_heading, question in asked if not is_of_heading][:MAX_ABOUT]
 
 
 def _asked_of(document: Document, headings: Iterable[str]) -> tuple[bool, str]:

@@ -52,7 +52,7 @@ def read_questions(principal: Principal, answers: Sequence[Message]) -> list[Kep
     cited: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for citation in Citation.objects.filter(message__in=answers).order_by("number"):
         cited[citation.message_id].append(citation.document_id)
-    documents = kept_documents(principal).in_bulk({each for ids in cited.values() for each in ids})
+    documents = kept_documents(principal).in_bulk({identifier for ids in cited.values() for identifier in ids})
     if answers:
         detail = {"answers": [str(answer.pk) for answer in answers], "as": "keeper"}
         record(principal, Action.RATINGS_READ, detail=detail)

@@ -121,7 +121,7 @@ def _record_reading(principal: Principal, session: Session, shown: Sequence[Show
     evidence = {citation.evidence_id for message in shown for citation in message.citations}
     evidence |= {query.evidence_id for message in shown for query in message.queries}
     evidence |= {page.evidence_id for message in shown for page in message.pages}
-    evidence |= {each.evidence_id for message in shown for each in message.verified}
+    evidence |= {item.evidence_id for message in shown for item in message.verified}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 

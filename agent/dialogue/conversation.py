@@ -64,7 +64,7 @@ class Conversation:
 
         again_in: the language to rewrite the answer in, "" where it is right.
         """
-        calls = [self._told_apart(call) for call in reply.calls]
+        calls = [self._with_own_id(call) for call in reply.calls]
         self._add(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
         if again_in and not calls and not self.is_asked_again:
             self.is_asked_again = True
@@ -114,15 +114,15 @@ class Conversation:
 
     def _control(self, call: CompleteCall, *, has_tools: bool) -> None:
         """End the conversation as the model's control call says; report an unreadable call to it, once."""
-        said = read(call)
-        if isinstance(said, str) or has_tools:
-            told = said if isinstance(said, str) else "Not while other calls are made."
-            self._add(Turn(role="tool", content=told, tool_call_id=call.id))
+        message = read(call)
+        if isinstance(message, str) or has_tools:
+            sentence = message if isinstance(message, str) else "Not while other calls are made."
+            self._add(Turn(role="tool", content=sentence, tool_call_id=call.id))
             self.run.spent.fruitless += not has_tools
             return
-        self.ended, self.is_over = said, True
+        self.ended, self.is_over = message, True
 
-    def _told_apart(self, call: CompleteCall) -> CompleteCall:
+    def _with_own_id(self, call: CompleteCall) -> CompleteCall:
         """Return the call with an id unique in this run; services may repeat ids, or send none."""
         if call.id in self.ids:
             call = replace(call, id=f"{call.id}_{len(self.ids) + 1}")
@@ -159,10 +159,10 @@ async def _offer(run: Run) -> tuple[list[Tool], list[str], Sequence[str]]:
     inside = allowed_names(run.profile.tools) if run.profile.uses_tools else []
     is_chosen = run.profile.tools is not None
     briefings = await sync_to_async(_briefings)(run, inside)
-    told = [tool for tool in in_order(briefings) if is_chosen or not tool.is_for_plans]
+    tools = [tool for tool in in_order(briefings) if is_chosen or not tool.is_for_plans]
     outside = run.profile.outside if run.profile.uses_tools else ()
-    orders = [briefings[tool.name] for tool in told if briefings[tool.name]]
-    return [*told, *outside], orders, [*inside, *(tool.name for tool in outside)]
+    orders = [briefings[tool.name] for tool in tools if briefings[tool.name]]
+    return [*tools, *outside], orders, [*inside, *(tool.name for tool in outside)]
 
 
 def _briefings(run: Run, names: Sequence[str]) -> dict[str, str]:

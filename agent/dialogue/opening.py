@@ -33,7 +33,7 @@ async def opening(
     """
     system = Turn(role="system", content=_orders(run, offered, briefings))
     tables = await sync_to_async(tables_for)(run) if any(tool.name == "database_query" for tool in offered) else ""
-    run.told_inside += [tables] if tables else []
+    run.inside_texts += [tables] if tables else []
     return [system, *run.history, Turn(role="user", content=_question(run, evidence, tables))]
 
 

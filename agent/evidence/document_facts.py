@@ -68,7 +68,7 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
         table=ResultTable(columns=(*COLUMNS[shown], *names), rows=rows),
     )
     text = "\n".join(
-        [_counted(facts, "en"), _counted(facts, "zh"), *map(_told, facts), *filter(None, map(_fields, facts))]
+        [_counted(facts, "en"), _counted(facts, "zh"), *map(_text_of, facts), *filter(None, map(_fields, facts))]
     )
     return Finding(_evidence(query, text, title=SOURCE), query=query)
 
@@ -118,7 +118,7 @@ def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
     )
 
 
-def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the cards whose documents are all visible to this person now."""
     cards = {one: ids for one in queried if one.source == SOURCE and (ids := _documents(one))}
     if not cards:
@@ -135,8 +135,8 @@ def _documents(card: Queried) -> set[UUID]:
 def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
     document, newest = facts.document, facts.newest
     status = STATUSES[language][ParseStatus(newest.parse_status)]
-    said = (document.metadata.get(name, "") for name in fields)
-    return document.title, document.filename, newest.size_bytes, status, facts.chunks, *said
+    values = (document.metadata.get(name, "") for name in fields)
+    return document.title, document.filename, newest.size_bytes, status, facts.chunks, *values
 
 
 def _counted(facts: Sequence[Facts], language: str) -> str:
@@ -154,13 +154,13 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
 
 def _fields(facts: Facts) -> str:
     """Return the document's metadata fields as a text; "" for none."""
-    said = "; ".join(
+    message = "; ".join(
         f"{one_line(name)}: {one_line(str(value))}" for name, value in sorted(facts.document.metadata.items())
     )
-    return f"“{facts.document.title}”《{facts.document.title}》: {said}." if said else ""
+    return f"“{facts.document.title}”《{facts.document.title}》: {message}." if message else ""
 
 
-def _told(facts: Facts) -> str:
+def _text_of(facts: Facts) -> str:
     document, newest = facts.document, facts.newest
     status = ParseStatus(newest.parse_status)
     total = "?" if facts.total is None else facts.total

@@ -29,8 +29,8 @@ def bounded(text: str, most: int = MAX_CHARACTERS) -> str:
 
 def fenced_facts(kind: str, lines: Iterable[str]) -> str:
     """Fence facts about documents besides their passages: names, titles, columns. One line each; they cannot be cited."""
-    said = "\n".join(escaped(line) for line in lines)
-    return f'<evidence about="{kind}" title="">\n{said}\n</evidence>'
+    text = "\n".join(escaped(line) for line in lines)
+    return f'<evidence about="{kind}" title="">\n{text}\n</evidence>'
 
 
 def unfenced(output: str) -> str:

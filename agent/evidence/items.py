@@ -173,6 +173,6 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
     )
 
 
-def result_told(finding: Finding) -> str:
+def result_text(finding: Finding) -> str:
     """Return the headline of a query's result with its quiet line where its table is shown separately, else the text."""
     return finding.query.meaning.said if finding.query else finding.item.text[:RESULT_CHARACTERS]

@@ -22,24 +22,24 @@ def as_markdown(text: str, blocks: Sequence[PassageBlock]) -> str:
 
 
 def _written(text: str, block: PassageBlock) -> str:
-    said = text[block.start : block.end]
+    words = text[block.start : block.end]
     match block.kind:
         case "heading":
-            return f"{'#' * (block.level or 1)} {_with_links(said, block)}"
+            return f"{'#' * (block.level or 1)} {_with_links(words, block)}"
         case "code":
-            fence = "~~~~" if "```" in said else "```"
-            return f"{fence}{block.language}\n{said}\n{fence}"
+            fence = "~~~~" if "```" in words else "```"
+            return f"{fence}{block.language}\n{words}\n{fence}"
         case "table" | "chart" if not block.is_headed:
-            width = len(cells_in(said.split("\n", 1)[0]))
-            return f"{line_of([''] * width)}\n{rule_of(width)}\n{_with_links(said, block)}"
+            width = len(cells_in(words.split("\n", 1)[0]))
+            return f"{line_of([''] * width)}\n{rule_of(width)}\n{_with_links(words, block)}"
         case "table" | "chart" | "item":
-            return _with_links(said, block)
+            return _with_links(words, block)
         case _:
-            return _LIKE_A_MARK.sub(r"\\", _with_links(said, block))
+            return _LIKE_A_MARK.sub(r"\\", _with_links(words, block))
 
 
-def _with_links(said: str, block: PassageBlock) -> str:
+def _with_links(text: str, block: PassageBlock) -> str:
     for start, end, address in reversed(block.links):
         first, last = start - block.start, end - block.start
-        said = f"{said[:first]}[{said[first:last]}]({address}){said[last:]}"
-    return said
+        text = f"{text[:first]}[{text[first:last]}]({address}){text[last:]}"
+    return text

@@ -59,7 +59,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
         for name in ("allowed_tools", "unasked_tools"):
             field = self.fields[name]
             assert isinstance(field, forms.MultipleChoiceField)
-            field.choices = [(tool["name"], _told(tool)) for tool in self.instance.tools]
+            field.choices = [(tool["name"], _summary_of(tool)) for tool in self.instance.tools]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -77,7 +77,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
                 self.add_error("url", str(error))
 
 
-def _told(tool: dict[str, Any]) -> str:
+def _summary_of(tool: dict[str, Any]) -> str:
     """Return the complete description of a tool that models get, for the administrator's review."""
     reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
     schema = json.dumps(tool["schema"], ensure_ascii=False)
@@ -108,8 +108,10 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
         by = Principal.of(request.user)
         if save_service(by, obj, secret=form.cleaned_data["secret"], fields=form.changed_data):
-            said = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
-            messages.warning(request, said)
+            message = _(
+                "The stored key was for the old address and has been removed. Enter the one for the new address."
+            )
+            messages.warning(request, message)
         if obj.is_signed_in_to and not obj.encrypted_sign_in:
             messages.info(
                 request, _("Nobody is signed in to “%(name)s” yet: connect it on its page.") % {"name": obj.name}
@@ -138,9 +140,9 @@ def tell_tools(request: HttpRequest, row: McpService) -> None:
     except CopilotError as error:
         messages.error(request, str(error))
         return
-    said = ngettext(
+    message = ngettext(
         "“%(name)s” has %(count)d tool. Allow what may be used.",
         "“%(name)s” has %(count)d tools. Allow what may be used.",
         count,
     )
-    messages.success(request, said % {"name": row.name, "count": count})
+    messages.success(request, message % {"name": row.name, "count": count})

@@ -133,9 +133,9 @@ def _why(address: Address, error: BaseException) -> str:
     refused = refusal_in(_first(error))
     if refused is not None:
         return str(refused)
-    told = sentence_for(_first(error))
-    if told is not None:
-        return told % {"name": address.name}
+    reason = sentence_for(_first(error))
+    if reason is not None:
+        return reason % {"name": address.name}
     if isinstance(_first(error), TimeoutError):
         return _("The service “%(name)s” did not answer in time.") % {"name": address.name}
     return _("The service “%(name)s” did not answer as it should (%(kind)s).") % {

@@ -56,8 +56,8 @@ class _Kept:
     """The SDK's token storage: one for each service, client and secret."""
 
     def __init__(self, client: OAuthClient, url: str) -> None:
-        told = json.dumps((url, client.issuer, client.client_id, client.scope, client.secret))
-        self.key = f"mcp-token:{salted_hmac(KIND, told, algorithm='sha256').hexdigest()}"
+        identity = json.dumps((url, client.issuer, client.client_id, client.scope, client.secret))
+        self.key = f"mcp-token:{salted_hmac(KIND, identity, algorithm='sha256').hexdigest()}"
 
     async def get_tokens(self) -> "OAuthToken | None":
         from mcp.shared.auth import OAuthToken
@@ -92,7 +92,7 @@ def sentence_for(error: BaseException) -> str | None:
 
     from agent.mcp_client.authorization_code import NoPkce, NotWanted, Refused
 
-    told = {
+    sentences = {
         NotWanted: _("“%(name)s” answers without a token: nobody needs to sign in to it."),
         NoPkce: _("The issuer of tokens for “%(name)s” takes no PKCE (S256), and nobody signs in from here without."),
         Refused: _("The sign-in to “%(name)s” has ended: an administrator connects it again on its page."),
@@ -105,4 +105,4 @@ def sentence_for(error: BaseException) -> str | None:
     other = _(
         "The issuer of tokens for “%(name)s” gave none: look at the issuer, the client id, its secret and the scopes."
     )
-    return told.get(type(error), other)
+    return sentences.get(type(error), other)

@@ -137,11 +137,11 @@ def _described(tool: Any) -> dict[str, Any] | None:
     if len(str(tool.input_schema)) > MAX_SCHEMA or len(tool.name) > 128:
         return None
     annotations = tool.annotations
-    told = {
+    descriptions = {
         "name": tool.name,
         "title": one_line(tool.title or (annotations and annotations.title) or tool.name)[:120],
         "description": (tool.description or "")[:MAX_DESCRIPTION],
         "schema": dict(tool.input_schema),
         "is_read_only": bool(annotations and annotations.read_only_hint),
     }
-    return told if cleaned(told) == told else None
+    return descriptions if cleaned(descriptions) == descriptions else None

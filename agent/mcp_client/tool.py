@@ -141,16 +141,16 @@ def _named(part: Any) -> str:
     return f"[{part.type}: {str(kind)[:200]}, {len(data) * 3 // 4} bytes, not shown]"
 
 
-def _of(row: McpService, told: Mapping[str, Any]) -> OutsideTool:
-    title = f"{row.name}: {told['title']}"
+def _of(row: McpService, tool: Mapping[str, Any]) -> OutsideTool:
+    title = f"{row.name}: {tool['title']}"
     return OutsideTool(
-        name=name_of(row.name, told["name"]),
+        name=name_of(row.name, tool["name"]),
         service=row.name,
-        tool=told["name"],
+        tool=tool["name"],
         label=Words(title, title),
-        description=Words(told["description"], told["description"]),
-        schema=told["schema"],
-        has_side_effects=told["name"] not in row.unasked_tools,
+        description=Words(tool["description"], tool["description"]),
+        schema=tool["schema"],
+        has_side_effects=tool["name"] not in row.unasked_tools,
     )
 
 
@@ -159,7 +159,7 @@ def _usable(service: str, tool: str) -> McpService | None:
     return row if row is not None and tool in row.allowed_tools else None
 
 
-def vouched(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def still_visible(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the results of services that are enabled now."""
     brought = {one: one.source.removeprefix(SERVICE_SOURCE) for one in queried if one.source.startswith(SERVICE_SOURCE)}
     if not brought:

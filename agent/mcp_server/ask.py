@@ -78,13 +78,13 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
             pass
     if answer.error:
         return Reply(answer.error, is_error=True)
-    said = answer.text
+    answer_text = answer.text
     answer.close()
     cited = {note["url_citation"]["url"]: note["url_citation"]["title"] for note in answer.annotations}
     return Reply(
         answer.text,
         {
-            "answer": said,
+            "answer": answer_text,
             "conversation_id": str(run.session_id),
             "message_id": str(run.message_id),
             "stop_reason": answer.stop_reason,

@@ -78,8 +78,8 @@ def offered(principal: Principal) -> list[Offer]:
     for name in _allowed(principal):
         tool = find(name)
         if why_closed(tool, principal) is None:
-            told = specification(tool)["function"]
-            shared.append(Offer(name, tool.label, told["description"], told["parameters"]))
+            function = specification(tool)["function"]
+            shared.append(Offer(name, tool.label, function["description"], function["parameters"]))
     return own + shared
 
 

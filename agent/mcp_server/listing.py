@@ -57,5 +57,5 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
         ]
     record(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
     lines = (one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows)
-    said = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fenced_facts('list', lines)}"
-    return Reply(as_written(bounded(said)), {"total": total, "offset": args.offset, "items": rows})
+    message = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fenced_facts('list', lines)}"
+    return Reply(as_written(bounded(message)), {"total": total, "offset": args.offset, "items": rows})

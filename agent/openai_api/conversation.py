@@ -65,8 +65,8 @@ def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
 
 
 def asked_key(questions: Sequence[str]) -> str:
-    said = [" ".join(question.split()) for question in questions]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    questions_asked = [" ".join(question.split()) for question in questions]
+    return hashlib.sha256(json.dumps(questions_asked).encode()).hexdigest()
 
 
 DEFAULT = "copilot"  # the default profile, whatever it is called

@@ -47,9 +47,9 @@ async def events(principal: Principal, answer: OpenAIAnswer) -> AsyncIterator[by
         yield event("response.output_text.annotation.added", **part, annotation_index=place, annotation=note)
     yield event("response.output_text.done", **part, text=answer.text, logprobs=[])
     yield event("response.content_part.done", **part, part=_text(answer))
-    said = whole(answer)
-    yield event("response.output_item.done", **item, item=said["output"][0])
-    yield event(f"response.{said['status']}", response=said)
+    text = whole(answer)
+    yield event("response.output_item.done", **item, item=text["output"][0])
+    yield event(f"response.{text['status']}", response=text)
 
 
 def _response(answer: OpenAIAnswer, status: str) -> dict[str, Any]:

@@ -146,12 +146,12 @@ def lines(rows: QuerySet[Shown] | Sequence[Shown], *, may_replay: bool) -> Itera
     """Yield a line for each row, with the same number of queries for each READ_AT_ONCE of them."""
     left = iter(rows.iterator(READ_AT_ONCE) if isinstance(rows, QuerySet) else rows)
     while some := list(islice(left, READ_AT_ONCE)):
-        beside = _Beside.of(some, may_replay=may_replay)
+        beside = _Context.of(some, may_replay=may_replay)
         yield from (_line(row, beside) for row in some)
 
 
 @dataclass(frozen=True)
-class _Beside:
+class _Context:
     """Facts of the lines that the index lacks. channels: by run; replays: the runs that this reader may replay."""
 
     entries: Mapping[int, Entry]
@@ -161,7 +161,7 @@ class _Beside:
     replays: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Sequence[Shown], *, may_replay: bool) -> "_Beside":
+    def of(cls, rows: Sequence[Shown], *, may_replay: bool) -> "_Context":
         entries = {entry.pk: entry for entry in in_part(Entry, sorted({row.entry_id for row in rows}))}
         runs = {entry.run_id for entry in entries.values() if entry.run_id}
         asked = Entry.objects.filter(action=Action.QUESTION_ASKED, run_id__in=runs)
@@ -182,7 +182,7 @@ def _answers(runs: set[str]) -> QuerySet[Message, UUID]:
     return Message.objects.filter(pk__in=ids).values_list("pk", flat=True)
 
 
-def _line(row: Shown, beside: _Beside) -> ShownLine:
+def _line(row: Shown, beside: _Context) -> ShownLine:
     entry = beside.entries[row.entry_id]
     name = beside.people.get(row.person_id) or entry.actor_name
     return ShownLine(

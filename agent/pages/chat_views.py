@@ -36,7 +36,7 @@ from agent.conversations.sessions import (
 from agent.models import Role, Session
 from agent.oversight.gaps import USUAL_DAYS, gaps_for_keeper, record_look
 from agent.palette.places import places_in
-from agent.privacy import mark_views_seen, views_told
+from agent.privacy import mark_views_seen, visible_views
 from agent.profile_choice import assistants_for
 from agent.profiles.kept_scope import scope_of, tables_of
 from agent.runs.report import run_report
@@ -87,7 +87,7 @@ def chat(
         "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
         "attachments": unsent_attachments(principal, session) if session else (),
         "accepted": accepted() if are_taken() else None,
-        "views": views_told(principal).filter(session=session)[:MAX_VIEWS] if session else (),
+        "views": visible_views(principal).filter(session=session)[:MAX_VIEWS] if session else (),
         "places": places_in(principal, scope_of(session.scope), tables_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
         "assistants": assistants_for(principal, language),

@@ -11,7 +11,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agent.privacy import views_told
+from agent.privacy import visible_views
 from authz.models import RequestState
 from authz.principal import Principal
 from knowledge.services.access_requests import unread_decisions, waiting_requests
@@ -44,8 +44,8 @@ def news_of(request: HttpRequest) -> list[News]:
 
 
 def _waiting(count: int) -> str:
-    said = ngettext("One access request is waiting for you", "%(n)s access requests are waiting for you", count)
-    return said % {"n": count}
+    message = ngettext("One access request is waiting for you", "%(n)s access requests are waiting for you", count)
+    return message % {"n": count}
 
 
 def _decisions(principal: Principal) -> Iterator[News]:
@@ -57,8 +57,8 @@ def _decisions(principal: Principal) -> Iterator[News]:
 
 
 def _views(principal: Principal) -> Iterator[News]:
-    said = _("An auditor or administrator viewed a conversation of yours on %(day)s")
-    told = views_told(principal).filter(seen_at=None).order_by("session_id", "-viewed_at").distinct("session_id")
-    for view in told[:MAX_VIEWS]:
+    message = _("An auditor or administrator viewed a conversation of yours on %(day)s")
+    views = visible_views(principal).filter(seen_at=None).order_by("session_id", "-viewed_at").distinct("session_id")
+    for view in views[:MAX_VIEWS]:
         day = date_format(localtime(view.viewed_at), "SHORT_DATE_FORMAT")
-        yield News("person", said % {"day": day}, reverse("conversation", args=[view.session_id]))
+        yield News("person", message % {"day": day}, reverse("conversation", args=[view.session_id]))

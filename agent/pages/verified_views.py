@@ -89,15 +89,15 @@ class AnswerForm(WordingsForm):
         return [_document_id(line.strip()) for line in self.cleaned_data["documents"].splitlines() if line.strip()]
 
     def given(self, passages: tuple[Passage, ...]) -> Given:
-        said = self.cleaned_data
-        named = set(said["documents"])
+        cleaned = self.cleaned_data
+        named = set(cleaned["documents"])
         return Given(
-            said["question"],
-            said["text"],
+            cleaned["question"],
+            cleaned["text"],
             self.lines(),
-            said["expires_on"],
-            said["documents"],
-            said["data_sources"].split(),
+            cleaned["expires_on"],
+            cleaned["documents"],
+            cleaned["data_sources"].split(),
             tuple(passage for passage in passages if passage.document_id in named),
         )
 
@@ -274,7 +274,8 @@ def _text_of(message: ShownMessage) -> str:
 
 def _passages(shown: ShownMessage) -> tuple[Passage, ...]:
     return tuple(
-        Passage(citation.passage.document_id, citation.passage.chunk_id, citation.start, citation.end) for citation in shown.citations
+        Passage(citation.passage.document_id, citation.passage.chunk_id, citation.start, citation.end)
+        for citation in shown.citations
     )
 
 

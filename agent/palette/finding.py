@@ -106,9 +106,9 @@ def find(principal: Principal, user: User | AnonymousUser, words: str, *, furthe
 
 def _conversations(principal: Principal, words: str) -> Iterator[FoundConversation]:
     sessions = list(found_sessions(principal, words)[:MAX])
-    said = _questions(sessions, words) if words else {}
+    matches = _questions(sessions, words) if words else {}
     for session in sessions:
-        snippet = "" if _says(session.title, words) else marked(said.get(session.pk, ""), words)
+        snippet = "" if _says(session.title, words) else marked(matches.get(session.pk, ""), words)
         yield FoundConversation(session.pk, session.title, snippet)
 
 

@@ -77,7 +77,7 @@ def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] 
     known = {place.id for place in seen}
     asked = ((kind, pk) for kind, field in FIELDS.items() for pk in getattr(scope, field))
     hidden = [Place(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
-    return [*seen, *hidden, *(_said(principal, item) for item in scope.metadata), *_named(principal, tables)]
+    return [*seen, *hidden, *(_place_of(principal, item) for item in scope.metadata), *_named(principal, tables)]
 
 
 def named_bases(principal: Principal, words: str) -> list[Place]:
@@ -117,7 +117,7 @@ def _values(principal: Principal, words: str) -> Iterator[Place]:
         yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=item.count)
 
 
-def _said(principal: Principal, condition: Condition) -> Place:
+def _place_of(principal: Principal, condition: Condition) -> Place:
     """Return the place of a condition; without a name where no readable document has this value."""
     count = documents_in(principal, Scope(metadata=(condition,))).count()
     return Place("field", _as_id(kept_condition(condition)), worded(condition), count=count) if count else NOWHERE

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.evidence.items import cited_query, cited_span, result_told
+from agent.evidence.items import cited_query, cited_span, result_text
 from agent.passages.best import Best
 from agent.run_state.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.run_state.run import Finding
@@ -43,9 +43,9 @@ def passages_answer(best: Sequence[Best]) -> CitedAnswer:
 def results_answer(results: Sequence[Finding], *, first: int = 1, names: Sequence[int] = ()) -> CitedAnswer:
     """Return each result with its headline, one per line. names: the passages that name the results' subjects."""
     numbered = list(enumerate(results, first))
-    told = tuple(CitedSentence(result_told(one), (*names, number), gap="\n") for number, one in numbered)
+    sentences = tuple(CitedSentence(result_text(one), (*names, number), gap="\n") for number, one in numbered)
     queries: tuple[CitedQuery, ...] = tuple(cited_query(number, one) for number, one in numbered)
-    return CitedAnswer(DATABASE, told, (), queries)
+    return CitedAnswer(DATABASE, sentences, (), queries)
 
 
 def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, headings: Headings) -> CitedAnswer | None:
@@ -53,8 +53,8 @@ def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, head
     if passages is None:
         if results is None or not headings.nothing:
             return results
-        said = (_own(headings.documents), _own(headings.nothing), _own(headings.data, gap="\n\n"))
-        return replace(results, sentences=(*said, *results.sentences))
+        parts = (_own(headings.documents), _own(headings.nothing), _own(headings.data, gap="\n\n"))
+        return replace(results, sentences=(*parts, *results.sentences))
     opening = [headings.documents, headings.lead] if results and headings.documents else [headings.lead]
     sentences = [*map(_own, opening), *passages.sentences]
     if results is not None:

@@ -93,16 +93,18 @@ def is_near(hit: Hit) -> bool:
 
 def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
     """Return the one to three most relevant sentences of a passage, in reading order."""
-    told = _told_sentences(hit)
-    if not told:
+    sentences = _sentences_of(hit)
+    if not sentences:
         return ()
-    scores = _weighed(question, hit, told, found, embedder)
+    scores = _weighed(question, hit, sentences, found, embedder)
     order = np.argsort(-scores, kind="stable")[:MAX_SENTENCES]
     near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
-    return tuple(told[place][0] for place in sorted(near))
+    return tuple(sentences[place][0] for place in sorted(near))
 
 
-def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
+def _weighed(
+    question: str, hit: Hit, sentences: Sequence[Told], found: Found, embedder: Embedder
+) -> NDArray[np.float64]:
     """Score each sentence: its similarity to the question, and its share of the matter that the headings leave open.
 
     The similarity is that of the sentence together with its headings. A heading inside the passage belongs to the text
@@ -110,27 +112,27 @@ def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedd
     """
     passage = hit.passage
     above = [part for part in (passage.title, *passage.heading_path) if part]
-    texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in told]
+    texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in sentences]
     likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
     known = term_ids("\n".join(above))
     shares = {term: share for term, share in _matter(question, found).items() if term not in known}
     left = max(sum(shares.values()), MIN_LEFT)
-    said = [term_ids(f"{under}\n{item.text}") for item, under in told]
-    covered = [sum(share for term, share in shares.items() if term in one) / left for one in said]
-    begins = [begins_with_name(question, item) for item, _under in told]
+    terms = [term_ids(f"{under}\n{item.text}") for item, under in sentences]
+    covered = [sum(share for term, share in shares.items() if term in one) / left for one in terms]
+    begins = [begins_with_name(question, item) for item, _under in sentences]
     return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
 
 
-def _told_sentences(hit: Hit) -> list[Told]:
+def _sentences_of(hit: Hit) -> list[Told]:
     """Return the sentences that may be highlighted, each with its heading inside the passage.
 
     Headings and prompt injections are left out.
     """
-    told: list[Told] = []
+    sentences: list[Told] = []
     under = ""
     for item in split(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
         if item.kind == "heading":
             under = "" if item.text in (hit.passage.title, *hit.passage.heading_path) else item.text
         elif not injections_in(item.text):
-            told.append((item, under))
-    return told
+            sentences.append((item, under))
+    return sentences

@@ -22,8 +22,8 @@ def names_exactly(question: str, hit: Hit, found: Found) -> bool:
     if found.asked is None:
         return False
     names = _exact_names(question, found.asked.frequencies, found.asked.corpus_chunks)
-    said = term_ids(_text_of(hit)) if names else frozenset[int]()
-    return any(name <= said for name in names)
+    terms = term_ids(_text_of(hit)) if names else frozenset[int]()
+    return any(name <= terms for name in names)
 
 
 def codes_first(question: str, hits: list[Hit]) -> list[Hit]:

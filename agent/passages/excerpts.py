@@ -34,14 +34,19 @@ class Part:
 
 
 def excerpt_of(
-    text: str, start: int, end: int, blocks: tuple[PassageBlock, ...] = (), *, said: Collection[str] = ()
+    text: str, start: int, end: int, blocks: tuple[PassageBlock, ...] = (), *, texts: Collection[str] = ()
 ) -> tuple[Part, ...]:
     """Return a passage with the sentences of text[start:end] marked; limited to those that an answer said, if any."""
     sentences = split(text, blocks)
-    inside = [sentence for sentence in sentences if sentence.start < end and start < sentence.end and sentence.kind != "heading"]
-    marked = {entry.start for entry in inside if entry.text in said} or {entry.start for entry in inside}
+    inside = [
+        sentence
+        for sentence in sentences
+        if sentence.start < end and start < sentence.end and sentence.kind != "heading"
+    ]
+    marked = {entry.start for entry in inside if entry.text in texts} or {entry.start for entry in inside}
     return tuple(
-        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda sentence: (sentence.part, sentence.kind))
+        _part(list(group), marked)
+        for _place, group in groupby(sentences, key=lambda sentence: (sentence.part, sentence.kind))
     )
 
 
@@ -68,7 +73,9 @@ def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
 
 
 def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
-    return Piece(" ".join(sentence.text for sentence in sentences), any(sentence.start in marked for sentence in sentences))
+    return Piece(
+        " ".join(sentence.text for sentence in sentences), any(sentence.start in marked for sentence in sentences)
+    )
 
 
 def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:

@@ -82,8 +82,8 @@ def bare(question: str) -> str:
 
 def is_greeting(question: str) -> bool:
     """Return whether a text is only a greeting, thanks, or a question about the assistant."""
-    said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
-    return bool(said) and all(pattern_in(WORDING, "greeting").match(simplified(part)) for part in said)
+    parts = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
+    return bool(parts) and all(pattern_in(WORDING, "greeting").match(simplified(part)) for part in parts)
 
 
 def is_arithmetic(question: str) -> bool:

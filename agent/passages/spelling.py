@@ -35,11 +35,11 @@ def respelt(question: str, passages: Iterable[str]) -> str:
 
     Words found in the passages, in British or American spelling, and names are kept.
     """
-    said = frozenset[int]().union(*map(term_ids, passages))
+    terms = frozenset[int]().union(*map(term_ids, passages))
 
     def mended(found: re.Match[str]) -> str:
         word = found[0]
-        if word in _rates() or term_ids(word) <= said:
+        if word in _rates() or term_ids(word) <= terms:
             return word
         near = _slips(word)
         return max(near, key=lambda item: (_rates()[item], item)) if near and not _is_regional(word) else word

@@ -14,10 +14,10 @@ _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
 
 def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
     """Return the scope as JSON: ids by kind, metadata conditions, and tables; empty for an unrestricted scope."""
-    said: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
-    said["metadata"] = [kept_condition(item) for item in scope.metadata]
-    said["tables"] = [asdict(table) for table in tables]
-    return {name: item for name, item in said.items() if item}
+    scope_data: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
+    scope_data["metadata"] = [kept_condition(item) for item in scope.metadata]
+    scope_data["tables"] = [asdict(table) for table in tables]
+    return {name: item for name, item in scope_data.items() if item}
 
 
 def kept_condition(condition: Condition) -> dict[str, Any]:

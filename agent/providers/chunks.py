@@ -21,13 +21,13 @@ def delta_of(chunk: object) -> Delta:
     choice = _object(choices[0]) if isinstance(choices, list) and choices else None
     if choice is None:
         return Delta(usage=counted)
-    said = _object(choice.get("delta")) or _object(choice.get("message"))
-    calls = [_object(call) for call in _list(said.get("tool_calls"))]
-    if old := _object(said.get("function_call")):
+    delta = _object(choice.get("delta")) or _object(choice.get("message"))
+    calls = [_object(call) for call in _list(delta.get("tool_calls"))]
+    if old := _object(delta.get("function_call")):
         calls.append({"function": old})
     return Delta(
-        text=_text(said.get("content")),
-        reasoning=_text(said.get("reasoning_content") or said.get("reasoning")),
+        text=_text(delta.get("content")),
+        reasoning=_text(delta.get("reasoning_content") or delta.get("reasoning")),
         calls=tuple(map(_piece, calls)),
         finish=_word(choice.get("finish_reason")),
         usage=counted,
@@ -60,11 +60,11 @@ def _number(value: object) -> int | None:
     return int(word) if word.isascii() and word.isdecimal() else None
 
 
-def _usage(said: Mapping[str, Any]) -> Usage | None:
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
     """Return the usage, None for zero counts: some services send zeros until the end."""
-    sent, written = _number(said.get("prompt_tokens")) or 0, _number(said.get("completion_tokens")) or 0
-    kept = _number(_object(said.get("prompt_tokens_details")).get("cached_tokens"))
-    kept = kept or _number(said.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
+    sent, written = _number(usage.get("prompt_tokens")) or 0, _number(usage.get("completion_tokens")) or 0
+    kept = _number(_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    kept = kept or _number(usage.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
     return Usage(sent, written, min(kept, sent)) if sent or written else None
 
 
@@ -115,13 +115,13 @@ class Thoughts:
         spoken, thought, was_thought = "", delta.reasoning, False
         while True:
             if self._is_inside:
-                said, thinks, is_done = self._thinking()
+                content, thinks, is_done = self._thinking()
             elif (before := self._unbegun()) is not None:
-                said, thinks, is_done = "", f"{spoken}{before}", False
+                content, thinks, is_done = "", f"{spoken}{before}", False
                 spoken, was_thought = "", True
             else:
-                said, thinks, is_done = self._speaking()
-            spoken, thought = spoken + said, thought + thinks
+                content, thinks, is_done = self._speaking()
+            spoken, thought = spoken + content, thought + thinks
             if is_done:
                 return replace(delta, text=spoken, reasoning=thought, was_thought=was_thought)
 
@@ -129,8 +129,8 @@ class Thoughts:
         """Return the text held back at the end. finish: why the reply ended."""
         held, self._held = self._held, ""
         if self._is_inside and self.is_begun and not self._has_thought:
-            said = f"{self._assumed}{held}"
-            return Delta(reasoning=held) if finish in CUT else Delta(text=said.lstrip())
+            content = f"{self._assumed}{held}"
+            return Delta(reasoning=held) if finish in CUT else Delta(text=content.lstrip())
         if self._is_inside and self._is_block:
             return Delta(reasoning=held)
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
@@ -172,20 +172,20 @@ class Thoughts:
                 self._held = begun
             if OPEN.startswith(begun) and begun != OPEN:  # no word yet, or the mark may have begun
                 return "", "", True
-        said, mark, rest = self._held.partition(OPEN)
+        content, mark, rest = self._held.partition(OPEN)
         if not mark:
             marks = (OPEN,) if self._has_thought else (OPEN, CLOSE)
-            kept = max(size if said.endswith(mark[:size]) else 0 for mark in marks for size in range(len(mark)))
-            said, self._held = said[: len(said) - kept], said[len(said) - kept :]
-            return self._said(said), "", True
+            kept = max(size if content.endswith(mark[:size]) else 0 for mark in marks for size in range(len(mark)))
+            content, self._held = content[: len(content) - kept], content[len(content) - kept :]
+            return self._content(content), "", True
         self._held = rest
-        before = f"{self._last}{said}"
+        before = f"{self._last}{content}"
         if before.endswith("`"):
-            return self._said(f"{said}{OPEN}"), "", False
+            return self._content(f"{content}{OPEN}"), "", False
         self._is_inside, self._is_block = True, _BEGINS.search(before) is not None
-        return self._said(said), "", False
+        return self._content(content), "", False
 
-    def _said(self, text: str) -> str:
+    def _content(self, text: str) -> str:
         """Remember the text as the last one released, and return it."""
         self._last = f"{self._last}{text}"[-_REMEMBERED:]
         self._is_past |= bool(text.strip())

@@ -66,8 +66,8 @@ class Metered(WrappedModel):
 
         Returns it.
         """
-        said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
-        usage = reply.usage or Usage(asked.input_tokens, count_tokens(said))
+        text = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
+        usage = reply.usage or Usage(asked.input_tokens, count_tokens(text))
         self._add(asked, -1)
         self._add(usage)
         return usage

@@ -186,11 +186,11 @@ class OpenAICompatible:
         try:
             chunks = aiter(stream)
             while (chunk := await _by(until, anext(chunks, _END))) is not _END:
-                if (said := delta_of(chunk)) != Delta():
-                    if (delta := thoughts.take(said)) != Delta():
+                if (found := delta_of(chunk)) != Delta():
+                    if (delta := thoughts.take(found)) != Delta():
                         yield delta
                     self._breaker.is_begun = thoughts.is_begun or self._breaker.is_begun
-                    begun, finish = True, finish or said.finish
+                    begun, finish = True, finish or found.finish
                     wait = min(limits.between_s, COUNTED_S) if finish else limits.between_s
                     until = min(time.monotonic() + wait, deadline)
         except TimeoutError:
@@ -211,12 +211,12 @@ class OpenAICompatible:
         if begun:
             return ModelBroken(f"{self.name} stopped in the middle of its answer ({kind})")
         if isinstance(error, openai.APIStatusError):
-            said = f"{self.name} answered with status {error.status_code}"
+            message = f"{self.name} answered with status {error.status_code}"
             if error.status_code in {500, 501}:
-                return _with_wait(ModelFell(said), error)
+                return _with_wait(ModelFell(message), error)
             if error.status_code == 429 or error.status_code > 501 or error.status_code == 408:
-                return _with_wait(ModelUnavailable(said), error)
-            return ModelRefused(said) if error.status_code in {400, 422} else ModelMisconfigured(said)
+                return _with_wait(ModelUnavailable(message), error)
+            return ModelRefused(message) if error.status_code in {400, 422} else ModelMisconfigured(message)
         if refused := refusal_in(error):
             return ModelMisconfigured(f"{self.name}: {refused}")
         is_late = isinstance(error, TimeoutError | openai.APITimeoutError)

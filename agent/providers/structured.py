@@ -30,7 +30,7 @@ async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T
     """Return the model's answer as `wanted`. Raises NoObject, and ModelError."""
     reply = await _reply(model, messages, wanted)
     try:
-        return read(said_in(reply), wanted), reply
+        return read(reply_content(reply), wanted), reply
     except ValueError as error:
         raise NoObject(str(error), reply) from error
 
@@ -48,7 +48,7 @@ async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]
         except NoObject as error:
             replies.append(error.reply)
             asked += [
-                {"role": "assistant", "content": said_in(error.reply) or "(nothing)"},
+                {"role": "assistant", "content": reply_content(error.reply) or "(nothing)"},
                 {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
             ]
         else:
@@ -62,7 +62,7 @@ async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T
     return answer
 
 
-def said_in(reply: Reply) -> str:
+def reply_content(reply: Reply) -> str:
     """Return a reply's content: the arguments of its tool call, else its text."""
     return reply.calls[0].arguments if reply.calls else reply.text
 
@@ -76,7 +76,7 @@ async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[Bas
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
-                if len(said_in(reply)) > MAX_CHARACTERS:
+                if len(reply_content(reply)) > MAX_CHARACTERS:
                     raise ModelUnreadable(f"{model.name} did not end its JSON object")
         except (ModelRefused, ModelFell):
             if form is None:

@@ -26,8 +26,8 @@ def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) ->
     expects = case.is_answerable or case.answers or case.documents
     if expects and not is_answered:
         return CaseFault.NOT_ANSWERED
-    said = plain(trial.text)
-    if case.answers and not any(plain(words) in said for words in case.answers):
+    text = plain(trial.text)
+    if case.answers and not any(plain(words) in text for words in case.answers):
         return CaseFault.OTHER_WORDS
     if case.documents and not any(_is_named(names, case.documents) for names in filenames):
         return CaseFault.OTHER_DOCUMENT
@@ -36,8 +36,8 @@ def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) ->
 
 def leaks_in(case: Case, trial: DryRun, person: Principal) -> int:
     """Count what an answer tells that this person must not be told: forbidden words, and documents they may not read."""
-    said = plain(" ".join([trial.text, *(f"{one.title} {one.snippet}" for one in trial.references)]))
-    words = sum(plain(text) in said for text in case.forbidden if plain(text))
+    written = plain(" ".join([trial.text, *(f"{one.title} {one.snippet}" for one in trial.references)]))
+    words = sum(plain(text) in written for text in case.forbidden if plain(text))
     cited = {one.knowledge_id for one in trial.references}
     readable = Document.objects.visible_to(person).filter(pk__in=cited).count()
     return words + len(cited) - readable

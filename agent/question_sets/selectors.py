@@ -109,8 +109,8 @@ def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
         for row in rows:
             cases[row.case_id] = row.case
             found.setdefault(row.case_id, [None, None])[place] = row if row.done_at else None
-    told = [Compared(cases[case_id], *rows) for case_id, rows in found.items()]
-    return sorted(told, key=lambda item: not item.is_changed)
+    comparisons = [Compared(cases[case_id], *rows) for case_id, rows in found.items()]
+    return sorted(comparisons, key=lambda item: not item.is_changed)
 
 
 def _outcome(row: CaseResult) -> tuple[str, str, int]:

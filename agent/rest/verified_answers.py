@@ -126,11 +126,11 @@ class OneVerifiedAnswer(_Answers):
         problems=(400, 401, 403, 404, 409),
     )  # fmt: skip
     def put(self, request: Request, verified_id: UUID) -> Response:
-        said = GivenAnswer.checked(request.data)
+        answer = GivenAnswer.checked(request.data)
         if get_kept(self.principal, verified_id).source_id is not None:
-            change_wordings(self.principal, verified_id, wordings=said["wordings"], expires_on=said["valid_until"])
+            change_wordings(self.principal, verified_id, wordings=answer["wordings"], expires_on=answer["valid_until"])
         else:
-            given, folder_id = _given(said)
+            given, folder_id = _given(answer)
             save_text(self.principal, given, folder_id=folder_id, answer_id=verified_id)
         return Response(self._shown(verified_id))
 
@@ -157,12 +157,12 @@ class VerifyAgain(_Answers):
         return Response(self._shown(verified_id))
 
 
-def _given(said: Mapping[str, Any]) -> tuple[Given, UUID]:
+def _given(data: Mapping[str, Any]) -> tuple[Given, UUID]:
     """Return the text's fields and its folder. Raises InvalidInput without folder, question or text."""
     for name in ("folder", "question", "text"):
-        if not said.get(name):
+        if not data.get(name):
             raise InvalidInput(_("“%(name)s” is needed.") % {"name": name})
     given = Given(
-        said["question"], said["text"], said["wordings"], said["valid_until"], said["documents"], said["data_sources"]
+        data["question"], data["text"], data["wordings"], data["valid_until"], data["documents"], data["data_sources"]
     )
-    return given, said["folder"]
+    return given, data["folder"]

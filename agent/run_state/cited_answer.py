@@ -150,7 +150,7 @@ def code_indent(gap: str) -> str | None:
 
 def laid_out(sentences: Iterable[tuple[str, str]]) -> str:
     """Join sentences, each after its gap, into one text without leading white space."""
-    text = "".join(f"{gap or ' '}{said}" for gap, said in sentences)
+    text = "".join(f"{gap or ' '}{text_part}" for gap, text_part in sentences)
     return text.lstrip("\n ")
 
 

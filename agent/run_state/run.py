@@ -82,7 +82,7 @@ class Run:
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about
     deviations. found: results of the searches; findings: all evidence, by its id; numbers: citation numbers for a
     model, by evidence id, from 1; never reused. objected: sources for which the model was warned once that its
-    statement differs from the company's definitions. told_inside: internal tool outputs, which must never leave the
+    statement differs from the company's definitions. inside_texts: internal tool outputs, which must never leave the
     company. named_by: the passage that names the query's subjects. how_read: the data's reading of the question, where
     it decided the route. earlier_query, logical_query: source and query of the conversation before, and now.
 
@@ -119,7 +119,7 @@ class Run:
     workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
-    told_inside: list[str] = field(default_factory=list)
+    inside_texts: list[str] = field(default_factory=list)
     named_by: UUID | None = None
     searched_cited: bool = False
     how_read: HowRead | None = None

@@ -41,10 +41,10 @@ class VerifiedMatch:
     @property
     def told(self) -> str:
         """Return who verified it and when, in the active language."""
-        said = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
+        values = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
         if self.is_same:
-            return _("Verified by %(name)s on %(day)s.") % said
-        return _("Verified by %(name)s on %(day)s, for the question “%(question)s”") % said
+            return _("Verified by %(name)s on %(day)s.") % values
+        return _("Verified by %(name)s on %(day)s, for the question “%(question)s”") % values
 
 
 def standing_on(answer_id: UUID) -> Queried:

@@ -148,10 +148,10 @@ async def _logged(
 
 async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
     """Yield the stored message as events; restart from the first where a right ends before the last is sent."""
-    place, entries = 0, await reading(told_anew, principal, session_id, message_id)
+    place, entries = 0, await reading(replay_entries, principal, session_id, message_id)
     while place < len(entries):
         if place and not all(await _may_leave(principal, entries[place:])):
-            place, entries = 0, await reading(told_anew, principal, session_id, message_id)
+            place, entries = 0, await reading(replay_entries, principal, session_id, message_id)
         yield entries[place]
         place += 1
 
@@ -164,12 +164,16 @@ def _is_stored(message_id: UUID) -> bool:
     return Message.objects.filter(pk=message_id, is_complete=True).exists()
 
 
-def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
+def replay_entries(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
     """Return a finished run's events from its stored message, as this person may read it now. Raises NotFound."""
     reader = principal.again()
     session = get_session(reader, session_id)
     shown = get_message(reader, session, message_id)
-    events = [AgentQuery(content=shown.understood or _asked(session, shown), done=True), *_told(shown), _end(shown)]
+    events = [
+        AgentQuery(content=shown.understood or _asked(session, shown), done=True),
+        *_events_of(shown),
+        _end(shown),
+    ]
     chunks = frozenset(citation.passage.chunk_id for citation in shown.citations)
     grounds = Grounds(chunks, frozenset(_key_of(query) for query in shown.queries))
     return [
@@ -188,7 +192,7 @@ def _asked(session: Session, shown: ShownMessage) -> str:
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
-def _told(shown: ShownMessage) -> list[Event]:
+def _events_of(shown: ShownMessage) -> list[Event]:
     """Return the events between the question and the last one."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries or shown.pages:
@@ -201,8 +205,8 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
     """Yield the answer as one event per slot, split where checked and unchecked sentences alternate."""
-    told = [item for item in shown.sentences if not item.is_masked]
-    runs = [(facts, list(item)) for facts, item in groupby(told, key=_facts)]
+    sentences = [item for item in shown.sentences if not item.is_masked]
+    runs = [(facts, list(item)) for facts, item in groupby(sentences, key=_facts)]
     if not shown.sentences or not runs:
         yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
     for place, (facts, run) in enumerate(runs):

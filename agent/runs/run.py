@@ -41,7 +41,7 @@ def launch(run: Run) -> UUID:
     Launching twice has no further effect.
     """
     if run.message_id not in _launched and not run.is_over:
-        _launched[run.message_id] = task = asyncio.create_task(_lived(run), name=f"run {run.message_id}")
+        _launched[run.message_id] = task = asyncio.create_task(_keep_alive(run), name=f"run {run.message_id}")
         task.add_done_callback(lambda _task: _launched.pop(run.message_id))
         growing_here()[run.message_id] = Growth()
         task.add_done_callback(lambda _task: growing_here().pop(run.message_id))
@@ -55,7 +55,7 @@ async def complete(run: Run) -> UUID:
     return run.message_id
 
 
-async def _lived(run: Run) -> None:
+async def _keep_alive(run: Run) -> None:
     """Carry a run through its whole life: under its lease, one task walks it, and this one writes its log."""
     batches = Batches()
     walking: asyncio.Task[None] | None = None

@@ -211,12 +211,12 @@ def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
 def _store_question(run: Run, session: Session, channel: str) -> UUID:
     """Store the question and its pending answer, and return the answer's id."""
     with override(run.language):
-        said = str(texts.ALLOWED) if run.allowed_call else run.question
+        content = str(texts.ALLOWED) if run.allowed_call else run.question
     question = Message(
         session=session,
         parent_id=run.follows,
         role=Role.USER,
-        content=said,
+        content=content,
         attachments=[str(pk) for pk in run.attached.asked_with],
     )
     answer_id = _answer_id(session.pk, run.asked_as)

@@ -34,9 +34,9 @@ def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> 
 def grounds_of_run(principal: Principal, findings: Iterable[Finding], history: Iterable[Turn]) -> list[Queried]:
     """Return the sources of everything that the run's model has read. Raises NotFound where one is no longer readable."""
     turns = list(history)
-    told = {pk for turn in turns for pk in turn.stands_on}
-    read = passages(principal, told)
-    if {passage.chunk_id for passage in read} != told:
+    ids = {pk for turn in turns for pk in turn.stands_on}
+    read = passages(principal, ids)
+    if {passage.chunk_id for passage in read} != ids:
         raise NotFound("Something that was said before may not be read any more.")
     found = grounds_of(findings, ())
     found += [queried_documents([pk]) for pk in dict.fromkeys(passage.document_id for passage in read)]
@@ -73,7 +73,7 @@ def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
     return Finding(item, query=query)
 
 
-def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the outputs whose sources are all visible to this person now."""
     parts = {one: {_ground(reach) for reach in one.reach} for one in queried if one.source == SOURCE and one.reach}
     visible = visible_queries(principal, {ground for grounds in parts.values() for ground in grounds})

@@ -180,15 +180,15 @@ def _parted(text: bytes) -> tuple[object, str]:
             _("SKILL.md is too long: at most %(most)s kB; put the rest into files beside it.") % {"most": 100}
         )
     try:
-        said = text.decode("utf-8-sig")
+        words = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(_("SKILL.md is not UTF-8.")) from error
-    found = _HEAD.match(said)
+    found = _HEAD.match(words)
     if found is None or len(found[1]) > _HEAD_BYTES:
         raise InvalidInput(_("SKILL.md must begin with a head between two lines “---”."))
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=yaml.SafeLoader)):
             raise InvalidInput(_("The head of SKILL.md has YAML aliases, which are not read."))
-        return cleaned(yaml.safe_load(found[1])), cleaned(said[found.end() :])
+        return cleaned(yaml.safe_load(found[1])), cleaned(words[found.end() :])
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidInput(_("The head of SKILL.md is not valid YAML.")) from error

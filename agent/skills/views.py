@@ -57,8 +57,8 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
         except CopilotError as error:
             problem = str(error)
         else:
-            said = _("“%(name)s”, version %(number)s, waits for a review.")
-            messages.success(request, said % {"name": version.skill.name, "number": version.number})
+            message = _("“%(name)s”, version %(number)s, waits for a review.")
+            messages.success(request, message % {"name": version.skill.name, "number": version.number})
             return redirect(f"{reverse('skill', args=[version.skill_id])}?version={version.number}")
     known = {skill.name for skill in rows}
     context = {

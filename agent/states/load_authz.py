@@ -31,7 +31,7 @@ async def load_authz(run: Run) -> AsyncIterator[Event | Goto]:
 def _load(run: Run) -> None:
     run.principal = run.principal.again()
     run.attached = replace(run.attached, names=readable(run.principal, run.session_id))
-    run.told_inside += run.attached.names.values()
+    run.inside_texts += run.attached.names.values()
     run.scope = within(run.scope, knowledge_base_ids=run.base_ids)
     if run.chosen:
         run.profile = replace(run.profile, tools=tuple(_tools(run)))

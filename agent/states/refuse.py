@@ -27,7 +27,7 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
 
     The words are the same whether a document is missing or not theirs; only a folder whose name may be told is named.
     """
-    run.stop_reason, text = await sync_to_async(_said)(run)
+    run.stop_reason, text = await sync_to_async(_reason)(run)
     if run.stop_reason is not StopReason.REFUSED:
         denied = run.stop_reason is StopReason.PERMISSION_DENIED
         run.state.plan.validation = Validation(ok=False, reason="permission_denied" if denied else "no_evidence")
@@ -38,7 +38,7 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
     yield Goto(State.DONE)
 
 
-def _said(run: Run) -> tuple[StopReason, str]:
+def _reason(run: Run) -> tuple[StopReason, str]:
     with override(run.language):
         if run.state.plan.route is Route.REFUSE:
             return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)

@@ -43,10 +43,10 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
             run.found = await worked(_in_cited_documents, run, queries[0], top_k) or run.found
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
-    run.told_inside += [f"{finding.item.source.title}\n{finding.item.text}" for finding in findings]
+    run.inside_texts += [f"{finding.item.source.title}\n{finding.item.text}" for finding in findings]
     ids = [finding.item.evidence_id for finding in findings]
-    said = " | ".join(queries)
-    run.state.tools.rag = RagSummary(query=said, top_k=top_k, filters=filters_of(run), returned_evidence_ids=ids)
+    query = " | ".join(queries)
+    run.state.tools.rag = RagSummary(query=query, top_k=top_k, filters=filters_of(run), returned_evidence_ids=ids)
     add_trace(
         run,
         State.RETRIEVE,

@@ -58,7 +58,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.is_follow_up:
         yield AgentQuery(content=question, done=True)
     if run.state.plan.subtasks:
-        yield Thinking(content=_told(run), done=True)
+        yield Thinking(content=_briefing(run), done=True)
     yield Goto(next_state)
 
 
@@ -98,7 +98,7 @@ def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
             run.tell(str(texts.QUOTED_AS_WRITTEN))
 
 
-def _told(run: Run) -> str:
+def _briefing(run: Run) -> str:
     """Return the plan in words."""
     with override(run.language):
         heads = {"knowledge_search": _("First the documents:"), "database_query": _("Then the business data:")}

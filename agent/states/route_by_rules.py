@@ -64,8 +64,8 @@ def _going_on(run: Run, asked: str) -> Decision | None:
         return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
     run.logical_query = (source, parsed)
     is_whole = parsed == reading(opened, DataQuestion(asked, language))
-    said = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)
-    return said, Ruling(Route.SQL, GOES_ON), None
+    current = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)
+    return current, Ruling(Route.SQL, GOES_ON), None
 
 
 def way(run: Run, steps: Steps | None) -> State:

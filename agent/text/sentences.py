@@ -15,7 +15,7 @@ from typing import Literal
 
 from agent.text.written_markdown import blocks_in
 from knowledge.text.passage_blocks import PassageBlock
-from knowledge.text.pipe_table import cells_in, said_row
+from knowledge.text.pipe_table import cells_in, labelled_row
 
 MAX_LENGTH = 300  # characters
 
@@ -120,7 +120,7 @@ def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
         if names and len(cells) != len(names):
             yield row  # a piece of a row that is longer than a passage
         else:
-            yield replace(row, text=said_row(names, cells) or row.text, names=names, cells=cells)
+            yield replace(row, text=labelled_row(names, cells) or row.text, names=names, cells=cells)
 
 
 def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:

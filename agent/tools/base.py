@@ -53,9 +53,10 @@ class ToolArgs(BaseModel):
         if not isinstance(given, dict):
             return given
         lists = {name for name, item in cls.model_fields.items() if get_origin(item.annotation) is list}
-        said = {name: value for name, value in given.items() if value is not None}
+        arguments = {name: value for name, value in given.items() if value is not None}
         return {
-            name: [value] if name in lists and not isinstance(value, list) else value for name, value in said.items()
+            name: [value] if name in lists and not isinstance(value, list) else value
+            for name, value in arguments.items()
         }
 
 
@@ -226,7 +227,7 @@ class ToolDefaults:
     def told(self) -> tuple[str, Mapping[str, Any]]:
         arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
         kind: Any = type(self)
-        return _told(kind, arguments)
+        return _plain_arguments(kind, arguments)
 
 
 tools: Registry[Tool] = Registry("tool")
@@ -323,7 +324,7 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 
 @cache
-def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
+def _plain_arguments(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the docstring of a tool and the schema of its arguments; cached, because making it takes milliseconds."""
     schema = plain_schema(arguments)
     schema.pop("description", None)
@@ -337,19 +338,21 @@ NAMED = frozenset({"properties", "$defs"})
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model, shortened, because it is sent with every call of a language model."""
-    told: dict[str, Any] = _told_part(model.model_json_schema())
-    return told
+    schema: dict[str, Any] = _plain_part(model.model_json_schema())
+    return schema
 
 
-def _told_part(part: Any) -> Any:
+def _plain_part(part: Any) -> Any:
     if isinstance(part, list):
-        return [_told_part(item) for item in part]
+        return [_plain_part(item) for item in part]
     if not isinstance(part, dict):
         return part
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # same as leaving it out
         part = {**part, "anyOf": [item for item in part["anyOf"] if item != {"type": "null"}]}
     return {
-        keyword: {name: _told_part(schema) for name, schema in value.items()} if keyword in NAMED else _told_part(value)
+        keyword: {name: _plain_part(schema) for name, schema in value.items()}
+        if keyword in NAMED
+        else _plain_part(value)
         for keyword, value in part.items()
         if keyword not in OMITTED
     }

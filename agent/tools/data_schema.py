@@ -57,8 +57,8 @@ class DataSchema(ToolDefaults):
             lines += [f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows", f"  {columns}"]
             lines += [f"  e.g. {row}" for row in facts["sample"]]
             shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
-        said = f"{len(shown)} tables:\n{fenced_facts('tables', map(one_line, lines))}"
-        return ToolResult(said, {"display_type": "data_schema", "tables": shown})
+        message = f"{len(shown)} tables:\n{fenced_facts('tables', map(one_line, lines))}"
+        return ToolResult(message, {"display_type": "data_schema", "tables": shown})
 
 
 add_tool(DataSchema())

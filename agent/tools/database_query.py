@@ -78,7 +78,7 @@ class DatabaseQuery(ToolDefaults):
         if ctx.writes_sql and not args.sql:
             return await sync_to_async(_tables)(ctx, sources, question, language)
         answered = await _answered(ctx, sources, args.model_copy(update={"question": question}), language)
-        return _told(ctx, question, answered, language)
+        return _result_of(ctx, question, answered, language)
 
 
 def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
@@ -93,10 +93,10 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
 def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
     """Return the tables relevant to a question, for the model that writes SQL."""
     about = nearest(sources, DataQuestion(question, language))
-    told = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
-    said = "\n".join([*told, "Call again with `source` and `sql`, one SELECT over these tables."])
+    listings = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
+    text = "\n".join([*listings, "Call again with `source` and `sql`, one SELECT over these tables."])
     names = [opened.source.name for opened in about]
-    return ToolResult(said, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
+    return ToolResult(text, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
 
 
 async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
@@ -154,20 +154,20 @@ def _not_readable(found: Unanswered) -> NotReadable:
                 if choice.query is not None
             },
         )
-    told = []
+    reasons = []
     for opened, failed in found.reasons:
-        told.append(f"{opened.source.name} cannot answer this: {failed.why}")
-        told.append(f"Tables for `sql`: {_schema(opened.layer)}")
+        reasons.append(f"{opened.source.name} cannot answer this: {failed.why}")
+        reasons.append(f"Tables for `sql`: {_schema(opened.layer)}")
     forms = [ExploreForm(source=opened.source.name, query=failed.partial) for opened, failed in found.reasons]
     best = next((form for form in forms if form.query is not None), next(iter(forms), None))
     why = list(dict.fromkeys(failed.why for _opened, failed in found.reasons))
     return NotReadable(
-        " ".join(told) or "No source can answer this.",
+        " ".join(reasons) or "No source can answer this.",
         explore=best.model_copy(update={"why": why}) if best is not None else None,
     )
 
 
-def _told(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
+def _result_of(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
     result, opened, meaning = answered.result, answered.opened, answered.meaning
     kept = query_shown(
         result,
@@ -178,7 +178,7 @@ def _told(ctx: ToolContext, question: str, answered: Answered, language: str) ->
         language=language,
         logical_query=answered.query,
     )
-    text = report(result, meaning, language, said=kept.meaning.said, words=kept.table.words)
+    text = report(result, meaning, language, text=kept.meaning.said, words=kept.table.words)
     item = _evidence(opened, result, text)
     rows = result.answer.rows
     columns, cells = (rows.columns, rows.rows) if rows else ((), ())

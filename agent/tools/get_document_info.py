@@ -100,7 +100,7 @@ def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], reque
     facts = []
     for card in documents:
         facts.append(f"- {card['knowledge_id']}")
-        facts += [f"    {name}: {_said(name, value)}" for name, value in card.items() if name != "knowledge_id"]
+        facts += [f"    {name}: {_value_of(name, value)}" for name, value in card.items() if name != "knowledge_id"]
     lines += [fenced_facts("documents", facts)] if facts else []
     if errors:
         lines += [
@@ -111,7 +111,7 @@ def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], reque
     return "\n".join(lines)
 
 
-def _said(name: str, value: Any) -> str:
+def _value_of(name: str, value: Any) -> str:
     if name == "parse_status":
         return STATUS_SIGNS[ParseStatus(value)]
     if name == "progress":

@@ -37,8 +37,11 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
             asked=[*before.asked, *result.web.asked], fetched=[*before.fetched, *result.web.fetched]
         )
     if called.tool is not None and called.tool.brings == "inside":
-        said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.told_inside += [*said, unfenced(result.output)]  # the output has truncated passages, and names beside them
+        texts = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
+        run.inside_texts += [
+            *texts,
+            unfenced(result.output),
+        ]  # the output has truncated passages, and names beside them
     if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
         form = result.data.get("explore")
         run.state.plan.explore = (

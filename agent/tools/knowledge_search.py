@@ -52,12 +52,12 @@ class KnowledgeSearch(ToolDefaults):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolResult:
-        said = await sync_to_async(conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
+        stated = await sync_to_async(conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
         scope = within(
             ctx.scope,
             knowledge_base_ids=args.knowledge_base_ids,
             document_ids=args.knowledge_ids,
-            metadata=said,
+            metadata=stated,
         )
         found = await worked(search_all, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
         findings = [found_hit(hit) for hit in found.hits]

@@ -51,7 +51,7 @@ class QueryKnowledgeGraph(ToolDefaults):
         found = await worked(search_graph, ctx.principal, args.query, scope=scope, hops=args.hops, top_k=args.top_k)
         findings = [found_passage(passage, score) for passage, score in found.passages]
         return ToolResult(
-            "\n".join([*_told(found), *(fenced(finding.item) for finding in findings)]),
+            "\n".join([*_lines_of(found), *(fenced(finding.item) for finding in findings)]),
             {
                 "display_type": "graph_results",
                 "query": args.query,
@@ -75,7 +75,7 @@ class QueryKnowledgeGraph(ToolDefaults):
         )
 
 
-def _told(found: GraphFound) -> list[str]:
+def _lines_of(found: GraphFound) -> list[str]:
     lines = [] if found.is_from_graph else [NO_GRAPH]
     if not found.passages:
         return [*lines, "Nothing was found among the documents this person may read. Try other words."]
@@ -92,8 +92,8 @@ def _told(found: GraphFound) -> list[str]:
     stated = _relations(found)[:MAX_TOLD]
     if stated:
         lines.append("Relations that passages state:")
-        told = (one_line(f"- {item['subject']} | {item['relation']} | {item['object']}") for item in stated)
-        lines.append(fenced_facts("relations", told))
+        facts = (one_line(f"- {item['subject']} | {item['relation']} | {item['object']}") for item in stated)
+        lines.append(fenced_facts("relations", facts))
     return [*lines, f"{len(found.passages)} passages, best first."]
 
 

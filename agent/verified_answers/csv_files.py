@@ -100,5 +100,5 @@ def _as(kind: Callable[[str], T], text: str, name: str) -> T:
     try:
         return kind(text)
     except ValueError as error:
-        said = _("“%(value)s” does not fit the column %(name)s.")
-        raise InvalidInput(said % {"value": text[:60], "name": name}) from error
+        message = _("“%(value)s” does not fit the column %(name)s.")
+        raise InvalidInput(message % {"value": text[:60], "name": name}) from error

@@ -112,7 +112,7 @@ def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage |
     return Cited(first, 0, 0) if first else None
 
 
-def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the sources based on verified answers that this person may see now."""
     asked = {one: UUID(one.reach[0].table) for one in queried if one.source == SOURCE and one.reach}
     if not asked:
@@ -132,14 +132,14 @@ def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
     return [row for row in rows.prefetch_related("wordings")[:MAX_STATEMENTS] if not fault_of(row)]
 
 
-def _told(opened: OpenSource) -> list[Statement]:
+def _statements_of(opened: OpenSource) -> list[Statement]:
     return [
         Statement(tuple(item.text for item in row.wordings.all()), row.sql, name_of(row.verified_by), row.verified_at)
         for row in _statements(opened)
     ]
 
 
-verified_statement = partial(verified_in, statements=_told)
+verified_statement = partial(verified_in, statements=_statements_of)
 """(opened sources, question) → the verified statement for it under the rights they were opened with, or None."""
 
 

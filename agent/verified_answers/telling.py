@@ -19,22 +19,29 @@ def told(finding: Finding) -> CitedAnswer:
     )
     numbers = (1, *(span.number for span in spans))
     parts = [part.strip() for part in match.text.split("\n\n") if part.strip()]
-    said = [CitedSentence(part, numbers, gap="\n\n") for part in parts]
+    sentences = [CitedSentence(part, numbers, gap="\n\n") for part in parts]
     lead = CitedSentence(match.told, (1,))
-    return CitedAnswer(PROVIDER, (lead, *said), spans, verified=(cited_verified(1, finding),))
+    return CitedAnswer(PROVIDER, (lead, *sentences), spans, verified=(cited_verified(1, finding),))
 
 
 def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
     """Return the answer with search results below it; their numbers continue."""
     last = max([citation.number for citation in first.citations] + [item.number for item in first.verified])
     moved = [
-        replace(sentence, citations=tuple(number + last for number in sentence.citations), gap=sentence.gap if place else "\n\n")
+        replace(
+            sentence,
+            citations=tuple(number + last for number in sentence.citations),
+            gap=sentence.gap if place else "\n\n",
+        )
         for place, sentence in enumerate(rest.sentences)
     ]
     return replace(
         rest,
         sentences=(*first.sentences, *moved),
-        citations=(*first.citations, *(replace(citation, number=citation.number + last) for citation in rest.citations)),
+        citations=(
+            *first.citations,
+            *(replace(citation, number=citation.number + last) for citation in rest.citations),
+        ),
         queries=tuple(replace(query, number=query.number + last) for query in rest.queries),
         verified=first.verified,
         disagreements=tuple((one + last, other + last) for one, other in rest.disagreements),

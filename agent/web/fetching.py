@@ -11,7 +11,7 @@ from django.utils import timezone
 from agent.connections.web_request import Code, NotRead, WebResponse, request
 from agent.evidence.injection_filter import without_injections
 from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
-from agent.text.overlap import share_said
+from agent.text.overlap import share_covered
 from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
@@ -63,7 +63,7 @@ def fetch(url: str, rules: HostRules) -> Fetched:
 def spans(page: WebPage, wanted: str) -> list[WebPassage]:
     """Return the most relevant pieces of a page, in their order; a short page as a whole."""
     pieces = _pieces(page.text)
-    best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MAX_SPANS]
+    best = sorted(pieces, key=lambda piece: -share_covered(wanted, page.text[slice(*piece)]))[:MAX_SPANS]
     return [
         WebPassage(page.url, page.title, page.text[start:end], start, end, page.read_at) for start, end in sorted(best)
     ]

@@ -80,7 +80,7 @@ class WebFetch(ToolDefaults):
             spans(entry.page, item.prompt or asked) if entry.page else []
             for item, entry in zip(args.items, fetched, strict=True)
         ]
-        return _told(fetched, cut)
+        return _result_of(fetched, cut)
 
 
 def _ready(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
@@ -102,7 +102,7 @@ async def _one(url: str, border: Border, rules: HostRules) -> Fetched:
         return Fetched(url, Code.TIMEOUT)
 
 
-def _told(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
+def _result_of(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
     findings = [found_outside(passage) for passages in cut for passage in passages]
     lines = []
     for entry, passages in zip(fetched, cut, strict=True):

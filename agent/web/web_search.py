@@ -77,8 +77,8 @@ class WebSearch(ToolDefaults):
                 raise NeedsApproval(f"{self.name} waits for the person to allow these words.")
         rules = await sync_to_async(_noted)(ctx, query, service)
         passages = await outside(search, service, query, rules)
-        told = _told(query, service, passages)
-        return told if ctx.border.has_looked else replace(told, output=f"{told.output}\n{ALSO_INSIDE}")
+        text = _result_of(query, service, passages)
+        return text if ctx.border.has_looked else replace(text, output=f"{text.output}\n{ALSO_INSIDE}")
 
     async def _look(self, ctx: ToolContext, query: str) -> None:
         """Check that the query may leave. Raises InsideFirst, KeptInside."""
@@ -106,12 +106,12 @@ def _note_kept(ctx: ToolContext, characters: int) -> None:
     )
 
 
-def _told(query: str, service: Service, passages: list[WebPassage]) -> ToolResult:
+def _result_of(query: str, service: Service, passages: list[WebPassage]) -> ToolResult:
     findings = [found_outside(passage, 1 / place) for place, passage in enumerate(passages, 1)]
     blocks = [fenced(finding.item) for finding in findings]
-    told = "\n".join([f"{len(blocks)} pages from outside, best first.", *blocks])
+    text = "\n".join([f"{len(blocks)} pages from outside, best first.", *blocks])
     return ToolResult(
-        told if blocks else f"The web search for “{escaped(query)}” brought nothing that may be read.",
+        text if blocks else f"The web search for “{escaped(query)}” brought nothing that may be read.",
         {
             "display_type": "web_search_results",
             "query": query,

@@ -39,8 +39,8 @@ def is_behind(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool
             return False
         host, port = ours.getsockname()[:2]
     try:
-        told = title.read_bytes().rstrip(b"\0").decode(errors="replace")
+        process_name = title.read_bytes().rstrip(b"\0").decode(errors="replace")
     except OSError:  # no such process, or no longer
         return False
     info = connection.info
-    return told.startswith("postgres: ") and f" {info.user} {info.dbname} {host}({port})" in told
+    return process_name.startswith("postgres: ") and f" {info.user} {info.dbname} {host}({port})" in process_name

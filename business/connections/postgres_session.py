@@ -223,14 +223,14 @@ def unavailable(address: Address, error: psycopg.OperationalError | AddressRefus
     text = str(error)
     if isinstance(error, AddressRefused):
         return SourceUnavailable(text)
-    return unavailable_at(address, str(next((said for part, said in _REASONS if part in text), UNREACHABLE)))
+    return unavailable_at(address, str(next((message for part, message in _REASONS if part in text), UNREACHABLE)))
 
 
-def unavailable_at(address: Address, said: str) -> SourceUnavailable:
-    """Return the error. said: the reason, with placeholders for parts of the address."""
+def unavailable_at(address: Address, message: str) -> SourceUnavailable:
+    """Return the error. text: the reason, with placeholders for parts of the address."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
-    log.warning("data_source.unreachable", why=said % named)
-    return SourceUnavailable(said % named)
+    log.warning("data_source.unreachable", why=message % named)
+    return SourceUnavailable(message % named)
 
 
 WRONG_PASSWORD = gettext_lazy("The database refuses the account %(user)s: check its password.")

@@ -241,7 +241,9 @@ class Choices:
         for dimension in model.dimensions:
             name = f"{model.name}.{dimension.name}"
             if dimension.type == "time":
-                is_told = name != self.own_time or any(breakdown.startswith(f"{name}@") for breakdown in self.fields.breakdowns)
+                is_told = name != self.own_time or any(
+                    breakdown.startswith(f"{name}@") for breakdown in self.fields.breakdowns
+                )
                 yield from self._grains(name, name) if is_told else ()
             elif not (model.primary and _is_key_or_name(model, dimension)) or name in self.fields.breakdowns:
                 yield Choice(name, self._label(model, dimension), _described(dimension))
@@ -326,9 +328,11 @@ class Choices:
                 number, name, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), "")
             )
         is_short = len(offered) <= MAX_BOXES
-        told = {item.value: item.label for item in offered}
+        labels = {item.value: item.label for item in offered}
         boxes = list(offered) if is_short else []
-        boxes += [Choice(value, told.get(value, value)) for value in chosen.values if not (is_short and value in told)]
+        boxes += [
+            Choice(value, labels.get(value, value)) for value in chosen.values if not (is_short and value in labels)
+        ]
         return FilterRow(number, name, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
 
     @cached_property

@@ -35,7 +35,9 @@ def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
 def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
     name, language = label_of(model), get_language() or "en"
     things = name if language.startswith("zh") else plural(name)
-    numbers = [(_capital(label_of(measure)), f"{model.name}.{measure.name}") for measure in model.measures][:MAX_NUMBERS]
+    numbers = [(_capital(label_of(measure)), f"{model.name}.{measure.name}") for measure in model.measures][
+        :MAX_NUMBERS
+    ]
     shown = [*numbers, (_("Count"), model.name)]
     found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
@@ -52,7 +54,9 @@ def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) ->
     if choices.own_time and "@month" in set(_offered(choices)):
         return replace(fields, breakdowns=("@month",), when=fields.when or RECENT)
     model = opened.catalog.models[choices.base]
-    kinds = (f"{model.name}.{dimension.name}" for dimension in model.dimensions if dimension.values and not dimension.is_name)
+    kinds = (
+        f"{model.name}.{dimension.name}" for dimension in model.dimensions if dimension.values and not dimension.is_name
+    )
     return replace(fields, breakdowns=tuple(kinds)[:1])
 
 
@@ -63,7 +67,7 @@ def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first
         return fields
     offered, fields_offered = (
         set(_offered(choices)),
-        {each.value for _label, group in choices.filterable for each in group},
+        {entry.value for _label, group in choices.filterable for entry in group},
     )
     breakdowns = tuple(breakdown for breakdown in fields.breakdowns if breakdown in offered)
     filters = tuple(item for item in fields.filters if item.field in fields_offered)
@@ -79,7 +83,7 @@ def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first
 
 
 def _offered(choices: Choices) -> Iterator[str]:
-    return (each.value for _label, group in choices.breakdowns for each in group)
+    return (entry.value for _label, group in choices.breakdowns for entry in group)
 
 
 def _capital(text: str) -> str:

@@ -127,7 +127,7 @@ class Fields:
         try:
             return LogicalQuery.model_validate(made)
         except ValidationError as error:
-            raise Inexpressible(_said(error)) from error
+            raise Inexpressible(_message_of(error)) from error
 
     def encoded(self) -> str:
         """Return the query string of an address, after the `?`."""
@@ -332,7 +332,7 @@ def _day(text: str) -> date | None:
         raise Inexpressible(_("%(value)s is not a date.") % {"value": text}) from error
 
 
-def _said(error: ValidationError) -> str:
+def _message_of(error: ValidationError) -> str:
     """Return the first fault with its place."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))

@@ -53,14 +53,14 @@ def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved
 @transaction.atomic
 def save_query(principal: Principal, opened: OpenSource, *, name: str, query: LogicalQuery) -> SavedQuery:
     """Save a question. Raises InvalidInput without a name or with too many saved, Conflict for a name already used."""
-    told = " ".join(name.split())
-    if not 0 < len(told) <= NAME_CHARACTERS:
+    cleaned_name = " ".join(name.split())
+    if not 0 < len(cleaned_name) <= NAME_CHARACTERS:
         raise InvalidInput(_("Give it a name of at most %(most)s characters.") % {"most": NAME_CHARACTERS})
     mine = SavedQuery.objects.visible_to(principal).filter(source=opened.source, owner_id=principal.user_id)
     if mine.count() >= MAX_SAVED:
         raise InvalidInput(_("You have saved %(most)s questions here: delete one first.") % {"most": MAX_SAVED})
     plain = query.model_dump(mode="json", exclude_defaults=True)
-    row = SavedQuery(source=opened.source, owner_id=principal.user_id, name=told, query=plain)
+    row = SavedQuery(source=opened.source, owner_id=principal.user_id, name=cleaned_name, query=plain)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -81,8 +81,8 @@ def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> Sav
     query = _opened(principal, row, opened).query
     named = list(names_of_rows(query, Catalog.of(opened.layer))) if query else []
     if is_shared and (query is None or named):
-        told = _("It cannot be shared: “%(value)s” may be a name that not everyone can see.")
-        raise InvalidInput(told % {"value": named[0] if named else row.name})
+        message = _("It cannot be shared: “%(value)s” may be a name that not everyone can see.")
+        raise InvalidInput(message % {"value": named[0] if named else row.name})
     if row.is_shared != is_shared:
         row.is_shared = is_shared
         row.save(update_fields=["is_shared"])
@@ -149,8 +149,8 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 def _names(part: dict[str, Any]) -> Iterator[str]:
     """Yield the names in an object of a query: tables, dimensions, measures."""
-    told = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
-    for name in [*told, *part.get("columns", ())]:
+    names = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
+    for name in [*names, *part.get("columns", ())]:
         is_word = name == "average" or (
             name == part.get("by") and "." not in str(name)
         )  # an index, or a column's own name

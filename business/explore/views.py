@@ -154,12 +154,12 @@ def share(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRes
     except InvalidInput as error:
         messages.error(request, str(error))
     else:
-        told = (
+        message = (
             _("Shared with everyone who can ask this source.")
             if row.is_shared
             else _("No longer shared: only you see it.")
         )
-        messages.success(request, told)
+        messages.success(request, message)
     return redirect("saved-query", saved_id)
 
 

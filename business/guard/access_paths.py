@@ -113,17 +113,17 @@ class Block:
         led.from_clause.append(self.items[leading])
         if order is not None:
             _reads_from(led.from_clause[0]).relname = order.view
-        placed, left, said = [leading], [name for name in self.items if name != leading], []
+        placed, left, chosen = [leading], [name for name in self.items if name != leading], []
         while left:
             name = next((one for one in left if self._equalities(one, placed)), None)
             if name is None:
                 return None
             equalities = self._equalities(name, placed)
             led.from_clause.append(_looked_up(self.items[name], equalities))
-            said += [equality.node for equality in equalities]
+            chosen += [equality.node for equality in equalities]
             placed.append(name)
             left.remove(name)
-        _put_conditions(led, [node for node in self.conditions if not any(node is one for one in said)])
+        _put_conditions(led, [node for node in self.conditions if not any(node is one for one in chosen)])
         return led
 
     def chosen_from(self) -> set[str]:

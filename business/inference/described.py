@@ -99,13 +99,13 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
 
 def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
     """Return the table with the fitting words, without unknown names and words that another of its parts has."""
-    said = {thing.name.rpartition(".")[2]: thing for thing in words.things}
-    own = said.get("", said.get(model.name))
+    things = {thing.name.rpartition(".")[2]: thing for thing in words.things}
+    own = things.get("", things.get(model.name))
     taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}
     return _named(model, own, taken).model_copy(
         update={
-            "dimensions": tuple(_named(dimension, said.get(dimension.name), taken) for dimension in model.dimensions),
-            "measures": tuple(_named(measure, said.get(measure.name), taken) for measure in model.measures),
+            "dimensions": tuple(_named(dimension, things.get(dimension.name), taken) for dimension in model.dimensions),
+            "measures": tuple(_named(measure, things.get(measure.name), taken) for measure in model.measures),
         }
     )
 

@@ -12,9 +12,9 @@ _STATES = ("active", "enabled", "flag", "flg")
 _COUNTED = ("num", "number", "count", "cnt", "total")
 
 
-def flag_values(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
+def flag_values(words: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
     """Return the values of a flag with their words: “active”, “final exam”."""
-    return (Value(value=yes, synonyms=said), Value(value=no))
+    return (Value(value=yes, synonyms=words), Value(value=no))
 
 
 def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:

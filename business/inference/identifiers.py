@@ -94,7 +94,7 @@ class Identifiers:
         while len(words) > 1 and words[0] in ("dim", "fact", "tbl", "t", "tb", "stg"):
             words = words[1:]
         other = _PLURAL.sub("sis", words[-1]) if _PLURAL.search(words[-1]) else re.sub("sis$", "ses", words[-1])
-        return tuple(dict.fromkeys([*_said(words), *_said([*words[:-1], other])]))
+        return tuple(dict.fromkeys([*_synonyms_of(words), *_synonyms_of([*words[:-1], other])]))
 
     def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
         """Return a column's name in words, the fullest first. prefix: of all the table's columns."""
@@ -103,24 +103,24 @@ class Identifiers:
         words = words[:-1] if unit else words
         if len(words) > 1 and words[0] in _FLAGS:
             words = words[1:]
-        said = list(_said(words))
+        found = list(_synonyms_of(words))
         owners = {tuple(singular(word) for word in phrase.split()) for phrase in self.table(table)}
         owners |= {
             owner[-1:] if owner[-1] not in _DONE else owner[:1] for owner in owners
         }  # payments_made.payment_amount
         for owner in owners | {(singular(table.lower()),)}:
             if len(words) > len(owner) and tuple(map(singular, words[: len(owner)])) == owner:
-                said += _said(words[len(owner) :])
+                found += _synonyms_of(words[len(owner) :])
         if len(words) > 1 and words[-1] == "name" and words[-2] not in _OF_NAMES:
-            said += _said(words[:-1])
+            found += _synonyms_of(words[:-1])
         if len(words) > 1 and words[-1] in _OF_TIMES and words[-2].endswith("ed"):
-            said += _said(words[:-1])  # reported_dt
-        said += self._without_kind(words)
+            found += _synonyms_of(words[:-1])  # reported_dt
+        found += self._without_kind(words)
         if len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number":  # a house number counts no houses
-            said += [f"{words[1]} of {words[0]}"]
+            found += [f"{words[1]} of {words[0]}"]
         if unit:
-            said += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in said]
-        return tuple(dict.fromkeys(phrase for phrase in said if phrase != "id" or words == ["id"]))
+            found += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in found]
+        return tuple(dict.fromkeys(phrase for phrase in found if phrase != "id" or words == ["id"]))
 
     def _without_kind(self, words: list[str]) -> list[str]:
         """Return names without their kind.
@@ -181,7 +181,7 @@ def _shared(names: list[str], *, least: int) -> str:
     return prefix if size >= least and is_whole else ""
 
 
-def _said(words: list[str]) -> tuple[str, ...]:
+def _synonyms_of(words: list[str]) -> tuple[str, ...]:
     """Return words as a phrase, expanded and unchanged."""
     plain = " ".join(words)
     return tuple(dict.fromkeys([" ".join(_EXPANSIONS.get(word, word) for word in words), plain]))

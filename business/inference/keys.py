@@ -28,12 +28,12 @@ def references_in(
     connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
 ) -> list[Reference]:
     """Return the references, declared or inferred from names and values."""
-    said = {(*reference.table, reference.column) for reference in declared}
+    declared_keys = {(*reference.table, reference.column) for reference in declared}
     found = list(declared)
     keyed = [_Keyed.of(table, prefix) for table in tables if table.key]
     for table in tables:
         for column in table.columns:
-            if (*table.place, column.name) in said or column.name == table.key:
+            if (*table.place, column.name) in declared_keys or column.name == table.key:
                 continue
             fits = [
                 other

@@ -27,8 +27,8 @@ def copied(
 ) -> Table:
     """Return these rows as a temporary table; column types are PostgreSQL's names."""
     place = sql.Identifier(_SCHEMA, name)
-    told = [sql.SQL("{} {}").format(sql.Identifier(column.name), sql.Identifier(column.type)) for column in columns]
-    connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(place, sql.SQL(", ").join(told)))
+    found = [sql.SQL("{} {}").format(sql.Identifier(column.name), sql.Identifier(column.type)) for column in columns]
+    connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(place, sql.SQL(", ").join(found)))
     with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(place)) as copy:
         for row in rows:
             copy.write_row(row)

@@ -49,7 +49,7 @@ def translations(word: str) -> tuple[Rendering, ...]:
     known = dictionary_here()
     if known is None:
         return ()
-    return tuple(dict.fromkeys(said for part in known.parts(word) for said in known.renderings(part)))
+    return tuple(dict.fromkeys(rendering for part in known.parts(word) for rendering in known.renderings(part)))
 
 
 def meanings(word: str) -> tuple[Rendering, ...]:

@@ -89,14 +89,14 @@ class LayerIndex:
         count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
         for word in asked:
-            said = np.zeros(len(self.entries))
+            weights = np.zeros(len(self.entries))
             for way in word.ways:
-                np.maximum(said, self._said(way), out=said)
-            said *= visible
-            found = np.count_nonzero(said)
+                np.maximum(weights, self._scores(way), out=weights)
+            weights *= visible
+            found = np.count_nonzero(weights)
             if found:
                 weight = word.weight * math.log1p((count - found + 0.5) / (found + 0.5))
-                scores += weight * said
+                scores += weight * weights
                 asked_for += weight
         mean = float(self.lengths[visible].mean()) if count else 1.0
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
@@ -108,14 +108,14 @@ class LayerIndex:
             for word in asked
             if word.weight >= UNSAID_RARITY
             and not (len(word.ways) == 1 and is_han(word.ways[0][0][0]))
-            and not any((self._said(way) * visible).any() for way in word.ways)
+            and not any((self._scores(way) * visible).any() for way in word.ways)
         ]
         if not unsaid:
             return ""
         rarest = max(unsaid, key=lambda word: word.weight)
         return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
 
-    def _said(self, way: Iterable[str]) -> Floats:
+    def _scores(self, way: Iterable[str]) -> Floats:
         """Return the weights of the entries that have all of some terms."""
         least: Floats | None = None
         for term in way:
@@ -149,7 +149,7 @@ class LayerIndex:
         own = self.values.get(" ".join(stems), ())
         if own or len(stems) == 1 or not all(map(is_han, stems)):
             return own
-        return tuple(found for said in meanings("".join(stems)) for found in self.values.get(" ".join(said), ()))
+        return tuple(found for meaning in meanings("".join(stems)) for found in self.values.get(" ".join(meaning), ()))
 
     def best_of_tables(self, scores: Floats, visible: Mask) -> dict[str, float]:
         """Return each table's score, from its own words, its best part, and the best table joined to it by a key."""

@@ -70,7 +70,7 @@ class Linker:
         asked = asked_words(text)
         by_words = self.index.by_words(asked, visible)
         values = self.index.named_values(text, visible)
-        told = tuple(value for value, place in values.items() if self._tells(place))
+        found = tuple(value for value, place in values.items() if self._tells(place))
         is_whole = sum(self.index.column_counts[name] for name in models) <= self.whole_columns
         near = self.near if not is_whole else None
         by_meaning = near(text, models, NEAREST) if near else {}
@@ -79,8 +79,8 @@ class Linker:
         order = sorted(models, key=lambda name: -tables[name])
         if is_whole:
             shown = tuple(models[name] for name in order)
-            return Linked(shown, *_all_parts(shown), told)
-        holding = self._holding({value: place for value, place in values.items() if value in told})
+            return Linked(shown, *_all_parts(shown), found)
+        holding = self._holding({value: place for value, place in values.items() if value in found})
         nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
         core = list(dict.fromkeys([*nearest, *joined]))
@@ -96,7 +96,7 @@ class Linker:
                 break
             choice.add(self.index.entries[place])
         shown = tuple(models[name] for name in names if name in choice.models)
-        return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told)
+        return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), found)
 
     def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
         """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.

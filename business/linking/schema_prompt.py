@@ -49,12 +49,12 @@ def _table(model: SemanticModel, linked: Linked, named: Mapping[str, Sequence[st
 
 
 def _column(dimension: Dimension, model: SemanticModel) -> str:
-    said = [f"time by {dimension.time_granularity}" if dimension.type == "time" else dimension.type]
-    said += [f"= {dimension.expr}"] if dimension.expr != dimension.name else []
-    said += [dimension.unit] if dimension.unit else []
-    said += ["what a row is called"] if dimension.is_name else []
-    said += ["counted by"] if dimension.name == model.defaults.agg_time_dimension else []
-    return ", ".join(said)
+    details = [f"time by {dimension.time_granularity}" if dimension.type == "time" else dimension.type]
+    details += [f"= {dimension.expr}"] if dimension.expr != dimension.name else []
+    details += [dimension.unit] if dimension.unit else []
+    details += ["what a row is called"] if dimension.is_name else []
+    details += ["counted by"] if dimension.name == model.defaults.agg_time_dimension else []
+    return ", ".join(details)
 
 
 def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) -> str:
@@ -63,9 +63,11 @@ def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) ->
         return ""
     known = {value.value: value for value in dimension.values}
     chosen = [known[value] for value in named[:NAMED_VALUES]] or dimension.values[:SAMPLE_VALUES]
-    told = [literal(v.value) + (f" ({', '.join(v.synonyms[:VALUE_SYNONYMS])})" if v.synonyms else "") for v in chosen]
+    literals = [
+        literal(v.value) + (f" ({', '.join(v.synonyms[:VALUE_SYNONYMS])})" if v.synonyms else "") for v in chosen
+    ]
     more = ", …" if len(chosen) < len(dimension.values) else ""
-    return f"; values {', '.join(told)}{more}" if told else ""
+    return f"; values {', '.join(literals)}{more}" if literals else ""
 
 
 def _formula(measure: Measure) -> str:
@@ -83,5 +85,5 @@ def _words(named: Named) -> str:
     spoken = named.name.replace("_", " ")
     words = [word for word in dict.fromkeys([*named.label.all(), *named.synonyms[:SYNONYMS]]) if word != spoken]
     description = " ".join(named.description.all())[:DESCRIPTION_CHARS]
-    said = ": ".join(filter(None, [" / ".join(words), description]))
-    return f" -- {said}" if said else ""
+    text = ": ".join(filter(None, [" / ".join(words), description]))
+    return f" -- {text}" if text else ""

@@ -23,7 +23,7 @@ class Catalog:
     def of(cls, layer: SemanticLayer) -> "Catalog":
         models = {model.name: model for model in layer.semantic_models}
         dimensions = {f"{m.name}.{d.name}": (m, d) for m in layer.semantic_models for d in m.dimensions}
-        measures = {f"{m.name}.{each.name}": (m, each) for m in layer.semantic_models for each in m.measures}
+        measures = {f"{m.name}.{item.name}": (m, item) for m in layer.semantic_models for item in m.measures}
         return cls(layer, models, dimensions, measures)
 
     @cached_property

@@ -157,7 +157,7 @@ class _Statement:
     def _above(self, blocks: list[Block], columns: list[_Column]) -> str:
         query = self.query
         keys = [quoted(column_of_dimension(item)) for item in query.dimensions]
-        inner = self._beside(blocks, keys)
+        inner = self._joined(blocks, keys)
         shown = [*keys, *(f"{column.sql} AS {quoted(column.name)}" for column in columns)]
         if query.share:
             shown.append(
@@ -196,7 +196,7 @@ class _Statement:
             f"ORDER BY {part}, {quoted('place')}"
         )
 
-    def _beside(self, blocks: list[Block], keys: list[str]) -> str:
+    def _joined(self, blocks: list[Block], keys: list[str]) -> str:
         """Return the blocks joined by their dimensions, one row without any; missing values are zero or NULL."""
         if not keys:
             columns = [f"({block.one(place)}) AS {name}" for block in blocks for place, name in enumerate(block.names)]

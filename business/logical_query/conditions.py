@@ -163,7 +163,7 @@ class Conditions:
             together = bool(carrier_of(source.base, list(far), self.catalog))
         except Inexpressible:
             together = False
-        groups = [(list(far), [each for found in far.values() for each in found])] if together else [
+        groups = [(list(far), [entry for found in far.values() for entry in found])] if together else [
             ([model], found) for model, found in far.items()
         ]  # fmt: skip
         return [self._exists(source, models, found) for models, found in groups]
@@ -206,7 +206,7 @@ class Conditions:
         """Return the comparison of a thing's metric over its related rows; no rows count as zero."""
         metric = related.metric
         assert metric is not None
-        inner, sql, where = self.of_each(related, source)
+        inner, sql, where = self.per_owner(related, source)
         key = inner.key(source.base)
         inverse = {} if metric.agg in ("avg", "min", "max") else _INVERSE  # no rows have no average
         if related.op == "=" and related.value == 0:
@@ -216,7 +216,7 @@ class Conditions:
         inside = f"SELECT {key} FROM {inner.text()} WHERE {' AND '.join([*where, f'{key} IS NOT NULL'])}"
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
 
-    def of_each(self, related: Related, source: JoinedTables) -> tuple[JoinedTables, str, list[str]]:
+    def per_owner(self, related: Related, source: JoinedTables) -> tuple[JoinedTables, str, list[str]]:
         """Return the rows of a metric of each thing, the metric, and their conditions."""
         metric = related.metric
         assert metric is not None

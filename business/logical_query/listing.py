@@ -51,12 +51,12 @@ class _Listing:
         where = conditions.where(source)
         distinct = self._is_distinct()
         if not distinct:
-            columns += self._beside(source, conditions)
+            columns += self._extra(source, conditions)
         shown = list(dict.fromkeys(columns))
         if ranking is not None and ranking.within:
             return self._within(ranking, shown, source, conditions, where)
-        told = f" WHERE {' AND '.join(where)}" if where else ""
-        select = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(shown)} FROM {source.text()}{told}"
+        condition = f" WHERE {' AND '.join(where)}" if where else ""
+        select = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(shown)} FROM {source.text()}{condition}"
         return select + self._order(ranking, shown, source, distinct=distinct)
 
     def _columns(self, source: JoinedTables) -> list[str]:
@@ -95,7 +95,7 @@ class _Listing:
         kinds = {dimension.type for _owner, dimension in own}
         return not (len(self.rows.columns) > 1 and kinds & {"number", "time"})
 
-    def _beside(self, source: JoinedTables, conditions: Conditions) -> list[str]:
+    def _extra(self, source: JoinedTables, conditions: Conditions) -> list[str]:
         """Return the columns that the list is limited or ordered by, to show beside each thing."""
         found = [
             self._named(item.field, source)
@@ -107,7 +107,7 @@ class _Listing:
         for related in self.query.related:
             if related.metric is None or related.is_not:
                 continue
-            inner, sql, where = conditions.of_each(related, source)
+            inner, sql, where = conditions.per_owner(related, source)
             own = f"{inner.key(source.base)} = {source.key(source.base)}"
             name = "count" if related.metric.name in self.catalog.models else related.metric.name.rpartition(".")[2]
             found.append(f"(SELECT {sql} FROM {inner.text()} WHERE {' AND '.join([*where, own])}) AS {quoted(name)}")
@@ -135,7 +135,7 @@ class _Listing:
         way = "DESC" if ranking.descending else "ASC"
         place = f"rank() OVER (PARTITION BY {part} ORDER BY {source.column(ranking.by)} {way} NULLS LAST) AS place"
         columns = list(dict.fromkeys([*(f"{sql} AS {name}" for sql, _key, name in groups), *shown]))
-        told = f" WHERE {' AND '.join(where)}" if where else ""
+        condition = f" WHERE {' AND '.join(where)}" if where else ""
         names = ", ".join(column.rpartition(" AS ")[2] for column in columns)
-        inner = f"SELECT {', '.join([*columns, place])} FROM {source.text()}{told}"
+        inner = f"SELECT {', '.join([*columns, place])} FROM {source.text()}{condition}"
         return f"SELECT {names} FROM ({inner}) AS ranked WHERE place <= {ranking.limit or 1} ORDER BY 1, place"

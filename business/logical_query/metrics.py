@@ -40,8 +40,8 @@ def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalo
             continue
         if not {str(value) for value in item.values} & set(measure.filter[dimension.expr]):
             language = get_language() or "en"
-            told = {value.value: value.said(language) for value in dimension.values}
-            values = ", ".join(told.get(str(value), str(value)) for value in item.values)
+            labels = {value.value: value.said(language) for value in dimension.values}
+            values = ", ".join(labels.get(str(value), str(value)) for value in item.values)
             raise Inexpressible(
                 _("By its definition “%(measure)s” leaves out %(column)s = %(values)s.")
                 % {

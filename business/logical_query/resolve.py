@@ -155,16 +155,16 @@ def no_such_value(dimension: LayerDimension, text: str) -> str:
     language = get_language() or "en"
     named = _listed(_called(value, language) for value in dimension.values) if not dimension.is_name else ""
     column = dimension.label.said(language) or dimension.name
-    said = {"column": column, "value": text, "values": named}
+    values = {"column": column, "value": text, "values": named}
     if named:
-        return _("There is no %(column)s “%(value)s”; there are %(values)s.") % said
-    return _("There is no %(column)s “%(value)s”.") % said
+        return _("There is no %(column)s “%(value)s”; there are %(values)s.") % values
+    return _("There is no %(column)s “%(value)s”.") % values
 
 
 def _called(value: Value, language: str) -> str:
     """Return a value's name for people, and its stored form."""
-    told = value.said(language)
-    return told if told == value.value else f"{told} ({value.value})"
+    label = value.said(language)
+    return label if label == value.value else f"{label} ({value.value})"
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -104,7 +104,7 @@ class _Titles(Wording):
             part=self._part(query),
             limit=limit,
             cut=bool(limit and ranking and (not ranking.ties or (query.rows is not None and not ranking.by))),
-            notes=(*self._running(query), *dict.fromkeys(self._filters_told(query, sql))),
+            notes=(*self._running(query), *dict.fromkeys(self._filter_texts(query, sql))),
         )
 
     def _word(self, name: str, *parts: object) -> str:
@@ -125,22 +125,22 @@ class _Titles(Wording):
     # --- the title ---
 
     def _title(self, query: LogicalQuery) -> str:
-        said = self._listed([self._subject(item) for item in query.metrics]) if query.metrics else ""
+        subject = self._listed([self._subject(item) for item in query.metrics]) if query.metrics else ""
         if query.rows is not None:
-            said = self._list_title(query)
+            subject = self._list_title(query)
         elif query.outcome in ("group_count", "group_average"):
-            said = self._figures(query)
+            subject = self._figures(query)
         elif query.dimensions:
-            said = self._broken_down(query, said)
+            subject = self._broken_down(query, subject)
         times = [] if query.comparison else self._times(query)
         conditions = self._short_conditions(query)
         if self.language == "zh":
-            said = f"{self._listed(times)}{said}"
-        said = self._word("of", said, self._word("also").join(conditions)) if conditions else said
+            subject = f"{self._listed(times)}{subject}"
+        subject = self._word("of", subject, self._word("also").join(conditions)) if conditions else subject
         if times and self.language == "en":
             is_open = times[0].startswith(("since", "until"))
-            said = f"{said} {self._listed(times)}" if is_open else self._word("in", said, self._listed(times))
-        return said[:1].upper() + said[1:]
+            subject = f"{subject} {self._listed(times)}" if is_open else self._word("in", subject, self._listed(times))
+        return subject[:1].upper() + subject[1:]
 
     def _subject(self, metric: Metric) -> str:
         """Return a metric as a title names it: customers, revenue, 客户数量."""
@@ -150,22 +150,22 @@ class _Titles(Wording):
         if metric.name not in self.catalog.models:
             return self._leaf(metric)
         name = self._model_label(metric.name)
-        told = self._joint("rows", name) if self.language == "zh" else plural(name)
+        subject = self._joint("rows", name) if self.language == "zh" else plural(name)
         own = [self._short(item, metric.name) for item in metric.filters] + (
             [self._days_of(metric.time)] if metric.time else []
         )
-        return self._word("of", told, self._word("also").join(own)) if own else told
+        return self._word("of", subject, self._word("also").join(own)) if own else subject
 
-    def _broken_down(self, query: LogicalQuery, said: str) -> str:
+    def _broken_down(self, query: LogicalQuery, text: str) -> str:
         ranking = query.ranking
         if ranking is not None and ranking.limit and ranking.by in ("", "0") and len(query.metrics) == 1:
-            said = self._extreme(query, ranking)
+            text = self._extreme(query, ranking)
         else:
-            by = self._listed([self._each(item) for item in query.dimensions])
-            said = self._word("by", said, by)
+            by = self._listed([self._per_value(item) for item in query.dimensions])
+            text = self._word("by", text, by)
             if ranking is not None and ranking.limit:
-                said = self._word("in", said, self._listed(self._ranking(ranking)))
-        return self._word("shares", said) if query.share else said
+                text = self._word("in", text, self._listed(self._ranking(ranking)))
+        return self._word("shares", text) if query.share else text
 
     def _extreme(self, query: LogicalQuery, ranking: Ranking) -> str:
         """Return a ranking's title: 5 customers with the highest revenue."""
@@ -182,17 +182,21 @@ class _Titles(Wording):
         )
         few = ranking.limit == 1
         things = [things[0] if few or self.language == "zh" else plural(things[0]), *things[1:]]
-        said = self._word(
+        superlative = self._word(
             "top" if few else "tops", ranking.limit, self._listed(things), figure, extreme, measure_word(things[0])
         )
-        return self._word("within", said, self._listed([self._ranked(item) for item in outside])) if outside else said
+        return (
+            self._word("within", superlative, self._listed([self._ranked(item) for item in outside]))
+            if outside
+            else superlative
+        )
 
     def _ranked(self, dimension: Dimension) -> str:
         if dimension.grain and self.language == "zh":
             return _PLACES[dimension.grain]
         return self._dimension(dimension)
 
-    def _each(self, dimension: Dimension) -> str:
+    def _per_value(self, dimension: Dimension) -> str:
         """Return a breakdown: month; 每月, 各地区."""
         if self.language == "en":
             return self._dimension(dimension)
@@ -212,11 +216,11 @@ class _Titles(Wording):
             few = ranking.limit == 1
             thing = self._thing(query) or self._model_label(rows.model)
             name = thing if few else things
-            told = self._word(
+            title = self._word(
                 "top" if few else "tops", ranking.limit, name, self._field(ranking.by), extreme, measure_word(thing)
             )
             outside = [self._ranked(item) for item in ranking.within]
-            return self._word("within", told, self._listed(outside)) if outside else told
+            return self._word("within", title, self._listed(outside)) if outside else title
         columns = [self._field(name) for name in rows.columns if name not in self.catalog.models]
         if rows.columns and not self._thing(query) and columns:
             return f"{things}{'：' if self.language == 'zh' else ': '}{self._listed(columns)}"
@@ -262,7 +266,7 @@ class _Titles(Wording):
             )
             days = self._days_in_words(time)
             yield self._timed(name, days) if name in self.catalog.dimensions else days
-        yield from (self._short(each, base) for metric in own for each in metric.filters)
+        yield from (self._short(entry, base) for metric in own for entry in metric.filters)
         yield from self._short_conditions(query)
 
     def _part(self, query: LogicalQuery) -> str:
@@ -277,15 +281,15 @@ class _Titles(Wording):
         if whole.filters or metric.time != whole.time or not more or metric.name not in self.catalog.models:
             return ""
         things = self._subject(whole) if self.language == "en" else self._model_label(whole.name)
-        said = self._word("fit", things, self._word("also").join(self._short(item, metric.name) for item in more))
+        part = self._word("fit", things, self._word("also").join(self._short(item, metric.name) for item in more))
         if len(more) == 1 and (value := self._plain_value(more[0], metric.name)):
             field = self._field(more[0].field)
             is_state = field.lower().endswith(("status", "state", "状态")) or self._is_boolean(more[0])
-            said = self._word("are" if is_state else "have", things, value, field)
-        said = self._word("numbers", said, measure_word(things))
+            part = self._word("are" if is_state else "have", things, value, field)
+        part = self._word("numbers", part, measure_word(things))
         conditions, times = self._short_conditions(query), self._listed(self._times(query))
-        said = self._word("of", said, self._word("also").join(conditions)) if conditions else said
-        return self._word("in", said, f"{times}，" if self.language == "zh" else times) if times else said
+        part = self._word("of", part, self._word("also").join(conditions)) if conditions else part
+        return self._word("in", part, f"{times}，" if self.language == "zh" else times) if times else part
 
     # --- times, conditions, filters ---
 
@@ -307,8 +311,10 @@ class _Titles(Wording):
     def _period(self, time: TimeRange) -> str:
         """Return a compared time in words, and whether it is not over."""
         start, end = self._days(time)
-        told = self._days_of(time)
-        return self._joint("of", told, self._joint("running")) if start and end and start <= self.now < end else told
+        period = self._days_of(time)
+        return (
+            self._joint("of", period, self._joint("running")) if start and end and start <= self.now < end else period
+        )
 
     def _days_in_words(self, time: TimeRange) -> str:
         return days_in_words(*self._days(time), self.language)
@@ -324,8 +330,8 @@ class _Titles(Wording):
 
     def _short_conditions(self, query: LogicalQuery) -> list[str]:
         base = query.rows.model if query.rows is not None else query.metrics[0].name.partition(".")[0]
-        told = [self._short(item, base) for item in query.filters]
-        return told + self._conditions(query.model_copy(update={"filters": ()}))
+        conditions = [self._short(item, base) for item in query.filters]
+        return conditions + self._conditions(query.model_copy(update={"filters": ()}))
 
     def _short(self, condition: Filter, base: str) -> str:
         """Return a condition: its value alone where that names one column only, else as `_filter` does."""
@@ -344,33 +350,37 @@ class _Titles(Wording):
         values = [self._value(condition, value) for value in condition.values]
         if not all(self._is_unique(value, model, base) for value in values):
             return ""
-        said = self._listed(values, "or")
-        return self._word("not", said) if is_not else said
+        listed = self._listed(values, "or")
+        return self._word("not", listed) if is_not else listed
 
     def _is_unique(self, value: str, model: SemanticModel, base: str) -> bool:
         """Return whether a word is the name of a value of exactly one column, of the counted table or else of all tables."""
         models = [model] if model.name == base else self.catalog.layer.semantic_models
         found = [
-            each for owner in models for d in owner.dimensions for each in d.values if each.said(self.language) == value
+            entry
+            for owner in models
+            for d in owner.dimensions
+            for entry in d.values
+            if entry.said(self.language) == value
         ]
         return len(found) == 1
 
     def _is_boolean(self, condition: Filter) -> bool:
         return self.catalog.dimension(condition.field)[1].type == "boolean"
 
-    def _filters_told(self, query: LogicalQuery, sql: str) -> Iterator[str]:
+    def _filter_texts(self, query: LogicalQuery, sql: str) -> Iterator[str]:
         """Yield the layer's own filters that the statement has: of its measures, and default filters of tables."""
         for leaf in query.leaves:
             if leaf.agg is None and leaf.name in self.catalog.measures:
                 model, measure = self.catalog.measures[leaf.name]
-                yield from (self._filter_told(model, column, values) for column, values in measure.filter.items())
+                yield from (self._filter_text(model, column, values) for column, values in measure.filter.items())
         for model in self.catalog.models.values():
             for column, values in model.default_filter.items():
                 if fixed_sql({column: values}, "t").removeprefix("t.") in sql:
-                    yield self._filter_told(model, column, values)
+                    yield self._filter_text(model, column, values)
 
-    def _filter_told(self, model: SemanticModel, column: str, values: tuple[str, ...]) -> str:
+    def _filter_text(self, model: SemanticModel, column: str, values: tuple[str, ...]) -> str:
         found = next((item for item in model.dimensions if item.expr.strip('"') == column), None)
         names = {item.value: item.said(self.language) for item in found.values} if found else {}
-        said = self._listed([names.get(value, value) for value in values], "or")
-        return self._word("filter", label(found, self.language) if found else column, said)
+        listed = self._listed([names.get(value, value) for value in values], "or")
+        return self._word("filter", label(found, self.language) if found else column, listed)

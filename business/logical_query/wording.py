@@ -108,12 +108,12 @@ def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) 
 def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
     """Return the whole query in one line, for a choice of meanings or the context of a follow-up."""
     key = "zh" if language.startswith("zh") else "en"
-    said = describe(query, catalog, language, today)
-    subject = said.figure
+    meaning = describe(query, catalog, language, today)
+    subject = meaning.figure
     if query.rows is not None:
         subject = _JOINTS[key]["list"].format(label(catalog.model(query.rows.model), key))
     between = "，" if key == "zh" else ", "
-    return between.join([subject, *said.by, *said.conditions])
+    return between.join([subject, *meaning.by, *meaning.conditions])
 
 
 def label(named: Named, language: str) -> str:
@@ -148,7 +148,7 @@ class Wording:
         window = tuple(self._windows(query))
         return Meaning(
             figure=self._figures(query),
-            conditions=(*(f"{self._joint('time')}{told}" for told in window), *self._conditions(query)),
+            conditions=(*(f"{self._joint('time')}{text}" for text in window), *self._conditions(query)),
             definitions=tuple(dict.fromkeys(self._definitions(query))),
             window=window,
             unit=self._unit(query)[0],
@@ -169,13 +169,13 @@ class Wording:
         months = whole_months(start, end) if start and end else 0
         if not start or not end or months not in _PERIODS or (start.month - 1) % months:
             return ""
-        told = _PERIODS[months].format(start, quarter=start.month // 3 + 1)
-        return self._joint("of", told, self._joint("running")) if start <= self.today < end else told
+        period = _PERIODS[months].format(start, quarter=start.month // 3 + 1)
+        return self._joint("of", period, self._joint("running")) if start <= self.today < end else period
 
     def _definitions(self, query: LogicalQuery) -> list[str]:
-        told = [defined(named, self.language) for named in self._named(query) if named.description.all()]
+        definitions = [defined(named, self.language) for named in self._named(query) if named.description.all()]
         missed = [measure for _model, measure in _counted_otherwise(query, self.catalog)]
-        return told + [otherwise(measure, self.language) for measure in missed]
+        return definitions + [otherwise(measure, self.language) for measure in missed]
 
     def _joint(self, name: str, *parts: object) -> str:
         return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
@@ -190,13 +190,13 @@ class Wording:
     def _figures(self, query: LogicalQuery) -> str:
         if query.rows is not None:
             return self._joint("exists") if query.outcome == "exists" else ""
-        told = self._joint("and").join(self._metric(metric) for metric in query.metrics)
+        figures = self._joint("and").join(self._metric(metric) for metric in query.metrics)
         groups = self._joint("and").join(self._dimension(item) for item in query.dimensions)
         if query.outcome == "group_count":
             return self._joint("groups", groups)
-        told = self._joint("share", told) if query.share else told
-        told = self._joint("compared", told) if query.comparison else told
-        return self._joint("average", told, groups) if query.outcome == "group_average" else told
+        figures = self._joint("share", figures) if query.share else figures
+        figures = self._joint("compared", figures) if query.comparison else figures
+        return self._joint("average", figures, groups) if query.outcome == "group_average" else figures
 
     def _metric(self, metric: Metric) -> str:
         own = self._leaf(metric)
@@ -206,22 +206,22 @@ class Wording:
 
     def _leaf(self, metric: Metric) -> str:
         if metric.name in self.catalog.measures and metric.agg is None:
-            told = label(self.catalog.measures[metric.name][1], self.language)
+            text = label(self.catalog.measures[metric.name][1], self.language)
         elif metric.name in self.catalog.models:
             name = label(self.catalog.models[metric.name], self.language)
-            told = self._joint("rows", name if self.language == "zh" else plural(name))
+            text = self._joint("rows", name if self.language == "zh" else plural(name))
         elif metric.until:
             agg = AGGREGATES[self.language][metric.agg or "avg"]
-            told = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
+            text = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
         else:
             between = "" if self.language == "zh" else " "
-            told = f"{AGGREGATES[self.language].get(metric.agg or '', '')}{between}{self._field(metric.name)}"
-        return self._narrowed(told, metric)
+            text = f"{AGGREGATES[self.language].get(metric.agg or '', '')}{between}{self._field(metric.name)}"
+        return self._narrowed(text, metric)
 
-    def _narrowed(self, told: str, part: Metric | Related) -> str:
+    def _narrowed(self, text: str, part: Metric | Related) -> str:
         """Return a metric with its own conditions and time."""
         own = [self._filter(item) for item in part.filters] + ([self._window(part.time)] if part.time else [])
-        return self._joint("of", told, self._joint("and").join(own)) if own else told
+        return self._joint("of", text, self._joint("and").join(own)) if own else text
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
         """Return the unit of the single figure, and what it counts; "" for none."""
@@ -258,23 +258,23 @@ class Wording:
         """Return the window in words. counted: the table whose own time needs no name; "" for any table."""
         start, end = self._days(time)
         last = end - timedelta(days=1) if end else None
-        told = self._joint("to", start or "…", last or self._joint("open"))
+        text = self._joint("to", start or "…", last or self._joint("open"))
         if start is not None and last is not None and start <= self.today < last:
-            told = self._joint("of", told, self._joint("running"))
+            text = self._joint("of", text, self._joint("running"))
         table, _dot, name = time.field.rpartition(".")
         if not time.field or (name == self._default_time(time.field) and counted in ("", table)):
-            return told
-        return f"{self._field(time.field)} {told}"
+            return text
+        return f"{self._field(time.field)} {text}"
 
     def _default_time(self, field: str) -> str:
         return self.catalog.dimension(field)[0].defaults.agg_time_dimension
 
     def _conditions(self, query: LogicalQuery) -> list[str]:
-        told = [self._filter(item) for item in query.filters]
-        told += [self._related(item) for item in query.related]
+        conditions = [self._filter(item) for item in query.filters]
+        conditions += [self._related(item) for item in query.related]
         for item in query.having:
-            told.append(f"{self._metric(query.metrics[item.metric])} {_SIGNS[item.op]} {item.value:g}")
-        return told
+            conditions.append(f"{self._metric(query.metrics[item.metric])} {_SIGNS[item.op]} {item.value:g}")
+        return conditions
 
     def _related(self, related: Related) -> str:
         name = label(self.catalog.model(related.model), self.language)
@@ -312,29 +312,29 @@ class Wording:
 
     def _by(self, query: LogicalQuery) -> list[str]:
         """Return the breakdowns in words, with order and limit."""
-        told = (
+        text = (
             [self._joint("by", self._joint("and").join(self._dimension(item) for item in query.dimensions))]
             if query.dimensions
             else []
         )
-        return told + (self._ranking(query.ranking) if query.ranking else [])
+        return text + (self._ranking(query.ranking) if query.ranking else [])
 
     def _ranking(self, ranking: Ranking) -> list[str]:
         if ranking.limit is None:
             return []
-        told = self._joint("first" if ranking.descending else "last", ranking.limit)
+        text = self._joint("first" if ranking.descending else "last", ranking.limit)
         if ranking.by and not ranking.by.isdecimal() and ranking.by in self.catalog.dimensions:
             between = "" if self.language == "zh" else " "
-            told = (
-                f"{told}{'，' if self.language == 'zh' else ','}{between}{self._joint('by', self._field(ranking.by))}"
+            text = (
+                f"{text}{'，' if self.language == 'zh' else ','}{between}{self._joint('by', self._field(ranking.by))}"
             )
-        told = f"{self._joint('skip', ranking.offset)} {told}" if ranking.offset else told
+        text = f"{self._joint('skip', ranking.offset)} {text}" if ranking.offset else text
         within = (
             [self._joint("within", self._joint("and").join(map(self._dimension, ranking.within)))]
             if ranking.within
             else []
         )
-        return [*within, told]
+        return [*within, text]
 
     def _dimension(self, dimension: Dimension) -> str:
         if dimension.grain is not None:
@@ -350,7 +350,7 @@ class Wording:
 
 def _counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
     """Return the measures with the same aggregate as a figure that lacks their filter."""
-    found = [each for leaf in query.leaves for each in _missed(leaf, query.filters, catalog)]
+    found = [entry for leaf in query.leaves for entry in _missed(leaf, query.filters, catalog)]
     return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
 
 

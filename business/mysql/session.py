@@ -65,7 +65,7 @@ class _NoPassword:
 
 def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
     """Return the source's access under this policy. Raises nothing: it does not connect yet."""
-    dimensions = [each for model in layer.semantic_models for each in model.dimensions if each.type == "time"]
+    dimensions = [item for model in layer.semantic_models for item in model.dimensions if item.type == "time"]
     times = frozenset(column for dimension in dimensions for column in dimension.columns)
     return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
 
@@ -83,8 +83,8 @@ def _fetched(
     began = time.perf_counter()
     with reading(address, time_zone=time_zone, limits=limits) as connection:
         if excess(connection, address.database):
-            said = _("The account %(user)s can do more than read the views of %(database)s.")
-            raise SourceRefused(said % {"user": address.user, "database": address.database})
+            message = _("The account %(user)s can do more than read the views of %(database)s.")
+            raise SourceRefused(message % {"user": address.user, "database": address.database})
         with connection.cursor(SSCursor) as cursor:
             cursor.execute(statement)
             columns = tuple(column[0] for column in cursor.description or ())
@@ -114,8 +114,8 @@ def rows_of(connection: Any, statement: str, given: tuple[Any, ...] | None = Non
 
 def excess(connection: Any, database: str) -> list[str]:
     """Return the account's grants beyond reading this database, as the server words them."""
-    told = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
-    return [grant for grant in told if not _is_harmless(grant, database)]
+    grants = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
+    return [grant for grant in grants if not _is_harmless(grant, database)]
 
 
 def _is_harmless(grant: str, database: str) -> bool:
@@ -199,5 +199,5 @@ def _unavailable(address: Address, error: Exception) -> SourceUnavailable:
 
 
 def _refused(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
-    code, *told = error.args or (0,)
-    return too_late(limits.seconds) if code in _TOO_LATE else refused_there(told[0] if told else code)
+    code, *message = error.args or (0,)
+    return too_late(limits.seconds) if code in _TOO_LATE else refused_there(message[0] if message else code)

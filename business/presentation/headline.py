@@ -78,7 +78,7 @@ def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
     return _FORMS["zh" if is_chinese else "en"]["first"].format(total, shown)
 
 
-def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
+def reach_text(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
     """Return whose rows a result may cover; "" where no table has org units."""
     forms = _FORMS["zh" if is_chinese else "en"]
     filtered = [table.units for table in reach if table.units is not None]
@@ -107,7 +107,7 @@ class _Writer:
 
     def headline(self, reach: Sequence[TableReach]) -> Headline:
         note = " · ".join(
-            filter(None, [*self._limits(), *self.meaning.notes, rows_told(reach, is_chinese=self.shown.is_chinese)])
+            filter(None, [*self._limits(), *self.meaning.notes, reach_text(reach, is_chinese=self.shown.is_chinese)])
         )
         if not self.rows:
             text = self._nothing()
@@ -129,13 +129,13 @@ class _Writer:
     def _limits(self) -> list[str]:
         """Return that rows are missing."""
         shown, limit = self.shown, self.meaning.limit
-        told = [first_of(len(self.rows), shown.total, is_chinese=shown.is_chinese)] if shown.total is not None else []
+        limits = [first_of(len(self.rows), shown.total, is_chinese=shown.is_chinese)] if shown.total is not None else []
         if shown.rows.is_truncated and shown.total is None:
-            told.append(self._form("long", len(self.rows)))
-        return told + ([self._form("cut", limit)] if self.meaning.cut and limit == len(self.rows) else [])
+            limits.append(self._form("long", len(self.rows)))
+        return limits + ([self._form("cut", limit)] if self.meaning.cut and limit == len(self.rows) else [])
 
-    def _scoped(self, said: str) -> str:
-        return self._form("of", said, self._form("semicolon").join(self.meaning.scope)) if self.meaning.scope else said
+    def _scoped(self, text: str) -> str:
+        return self._form("of", text, self._form("semicolon").join(self.meaning.scope)) if self.meaning.scope else text
 
     def _counted(self, number: Any) -> str:
         return counted(spoken(number), self.meaning.thing, is_chinese=self.shown.is_chinese)
@@ -211,8 +211,8 @@ class _Writer:
             self._form("more" if by > 0 else "fewer" if self.meaning.counted else "less"),
         )
         percent = self._form("percent", f"{100 * by / before:+,.1f}") if before > 0 else ""
-        said = f"{way} {size}" if self.shown.is_chinese else f"{size} {way}"
-        return ("，" if self.shown.is_chinese else ", ").join(filter(None, [said, percent]))
+        change = f"{way} {size}" if self.shown.is_chinese else f"{size} {way}"
+        return ("，" if self.shown.is_chinese else ", ").join(filter(None, [change, percent]))
 
     # --- tables ---
 
@@ -226,10 +226,10 @@ class _Writer:
         if self.columns[0] in _UNNAMED and len(self.columns) == 1:
             return ""
         if figures and 0 < len(names) < TITLE_COLUMNS:
-            said = self._form("by", self._few(figures), self._few(names))
+            title = self._form("by", self._few(figures), self._few(names))
         else:
-            said = self._few(labels)
-        return said[:1].upper() + said[1:]
+            title = self._few(labels)
+        return title[:1].upper() + title[1:]
 
     def _few(self, names: Sequence[str]) -> str:
         """Return the first names in one phrase."""
@@ -275,11 +275,11 @@ class _Writer:
         """Return that several things share the one place asked for: by name, or how many."""
         names = self._form("comma").join(self._name(n, 0) for n in range(len(self.rows)))
         is_many = len(self.rows) > FEW_ROWS or len(names) > MAX_CHARACTERS or self.shown.total is not None
-        told = spoken(self.shown.total or len(self.rows)) if is_many else names
+        names_text = spoken(self.shown.total or len(self.rows)) if is_many else names
         if len(self.columns) != 2 or len({row[1] for row in self.rows}) > 1:
-            return self._form("many" if is_many else "tied", title, told)
+            return self._form("many" if is_many else "tied", title, names_text)
         value = f"{self._name(0, 1)} {self.shown.units[1]}".rstrip()
-        return self._form("many_each" if is_many else "each", title, told, value)
+        return self._form("many_each" if is_many else "each", title, names_text, value)
 
     def _name(self, row: int, column: int) -> str:
         return told(self.columns[column], self.rows[row][column], self.shown.words[column])

@@ -90,13 +90,13 @@ def _meaning_shown(
     language: str,
 ) -> ShownMeaning:
     shown = Shown(rows, answer.total, columns.labels, columns.units, columns.words, language.startswith("zh"))
-    said = headline(shown, meaning, reach)
+    headline_text = headline(shown, meaning, reach)
     units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
     return ShownMeaning(
-        headline=said.text,
-        title=said.title,
-        value=said.value,
-        note=said.note,
+        headline=headline_text.text,
+        title=headline_text.title,
+        value=headline_text.value,
+        note=headline_text.note,
         figure=meaning.figure,
         unit=meaning.unit,
         counted=meaning.counted,
@@ -113,7 +113,7 @@ def _table_shown(answer: StatementResult, rows: Rows, columns: _Columns, languag
     named = zip(columns.labels, columns.units, strict=True)
     return ResultTable(
         columns=rows.columns,
-        labels=tuple(_with_unit(*told, is_chinese=is_chinese) for told in named),
+        labels=tuple(_with_unit(*unit, is_chinese=is_chinese) for unit in named),
         rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
         words=columns.words if any(columns.words) else (),
         total=answer.total,
@@ -164,17 +164,17 @@ def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec
 
 def _kind(name: str, values: Sequence[Any]) -> str:
     """Return a column's kind by its values: time, name or quantity, or ""."""
-    told = [value for value in values if value is not None]
-    if not told:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return ""
     if all(
         isinstance(value, date) or is_year(name, value) or (isinstance(value, str) and PERIOD.fullmatch(value))
-        for value in told
+        for value in numbers
     ):
         return "time"
-    if all(isinstance(value, str) for value in told):
+    if all(isinstance(value, str) for value in numbers):
         return "name"
-    if all(map(is_number, told)):
+    if all(map(is_number, numbers)):
         return "" if f"_{name.lower()}".endswith("_id") else "quantity"  # an id is not a quantity
     return ""
 
@@ -208,31 +208,31 @@ def _meant(layer: SemanticLayer) -> Iterator[Meant]:
             yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in AGGREGATES["en"])
 
 
-def _only(said: set[str], otherwise: str) -> str:
+def _only(texts: set[str], otherwise: str) -> str:
     """Return the item if there is exactly one, else `otherwise`."""
-    return next(iter(said)) if len(said) == 1 else otherwise
+    return next(iter(texts)) if len(texts) == 1 else otherwise
 
 
 def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
     """Return the columns' labels in a language; an ambiguous or unknown name stays."""
     key = "zh" if language.startswith("zh") else "en"
-    said = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
+    words = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
     for model in layer.semantic_models:
         rows = f"{label(model, key)}数量" if key == "zh" else f"number of {plural(label(model, key))}"
-        said[f"count_{model.name}"].add(rows)
+        words[f"count_{model.name}"].add(rows)
     for name, named, agg in _meant(layer):
         made = f"{AGGREGATES[key][agg]}{'' if key == 'zh' else ' '}" if agg else ""
-        said[name].add(f"{made}{label(named, key)}")
-    return tuple(_only(said[name], name) for name in columns)
+        words[name].add(f"{made}{label(named, key)}")
+    return tuple(_only(words[name], name) for name in columns)
 
 
 def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
     """Return the unit of each column; "" for none, and for an ambiguous name."""
-    said = Said(set)
+    words = Said(set)
     for name, named, agg in _meant(layer):
         if not isinstance(named, SemanticModel) and agg in _KEEPS_UNIT:
-            said[name].add(named.unit)
-    return tuple(_only(said[name], "") for name in columns)
+            words[name].add(named.unit)
+    return tuple(_only(words[name], "") for name in columns)
 
 
 def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
@@ -240,13 +240,13 @@ def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str
 
     A value that is ambiguous under one column name stays.
     """
-    said: defaultdict[str, Said] = defaultdict(lambda: Said(set))
+    found: defaultdict[str, Said] = defaultdict(lambda: Said(set))
     for name, named, agg in _meant(layer):
         dimension = named.name_dimension if isinstance(named, SemanticModel) else named
         if isinstance(dimension, Dimension) and not agg:
             for value in dimension.values:
-                said[name][value.value].add(value.said(language))
+                found[name][value.value].add(value.said(language))
     for place, name in enumerate(rows.columns):
         there = sorted({row[place] for row in rows.rows if isinstance(row[place], str)})
-        words = {value: _only(said[name][value], value) for value in there}
+        words = {value: _only(found[name][value], value) for value in there}
         yield {value: word for value, word in words.items() if word != value}

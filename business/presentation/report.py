@@ -7,7 +7,7 @@ from typing import Any
 
 from business.connections.postgres_session import Rows
 from business.logical_query.wording import Meaning
-from business.results.cells import Words, is_number, told, told_row
+from business.results.cells import Words, is_number, shown_row, told
 from business.results.shown_query import QueryShown
 from business.statements.run_query import QueryResult
 
@@ -15,11 +15,11 @@ TABLE_ROWS = 20  # that a model reads; the page shows all that came
 FIRST_ROWS = 10  # in an answer as text, for programs and chat platforms
 
 
-def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, words: Sequence[Words] = ()) -> str:
-    """Return sentences and a Markdown table. said: headline and note. words: as `told_row`."""
+def report(result: QueryResult, meaning: Meaning, language: str, *, text: str, words: Sequence[Words] = ()) -> str:
+    """Return sentences and a Markdown table. text: headline and note. words: as `shown_row`."""
     rows = result.answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     is_chinese = language.startswith("zh")
-    parts = ["\n".join(filter(None, [said, _fact(rows, meaning, is_chinese=is_chinese)]))]
+    parts = ["\n".join(filter(None, [text, _fact(rows, meaning, is_chinese=is_chinese)]))]
     if len(rows.rows) > 1 or len(rows.columns) > 1:
         parts.append(markdown_table(rows.columns, rows.rows[:TABLE_ROWS], words))
     parts += [_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
@@ -67,9 +67,9 @@ def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
 def markdown_table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = (), labels: Sequence[str] = ()
 ) -> str:
-    """Return a table whose cells cannot break out of it. words: as `told_row` takes them. labels: of the columns."""
+    """Return a table whose cells cannot break out of it. words: as `shown_row` takes them. labels: of the columns."""
     lines = [" | ".join(map(_cell, labels or columns)), " | ".join("---" for _ in columns)]
-    lines += [" | ".join(map(_cell, told_row(columns, row, words))) for row in rows]
+    lines += [" | ".join(map(_cell, shown_row(columns, row, words))) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 
 

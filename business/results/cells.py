@@ -44,7 +44,7 @@ def told(column: str, value: Any, words: Words) -> str:
     return one_line(words.get(value, value)) if isinstance(value, str) else spoken(value)
 
 
-def told_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
+def shown_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
     """Return the values of a row for people. words: by column; empty for no other names."""
     known = words or tuple(repeat({}, len(columns)))
     return [told(*cell) for cell in zip(columns, row, known, strict=True)]

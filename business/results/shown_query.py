@@ -88,8 +88,8 @@ class ResultTable(Value):
 
 
 def _are_numbers(column: str, values: Iterable[Any]) -> bool:
-    told = [value for value in values if value is not None]
-    return bool(told) and all(is_number(value) and not is_year(column, value) for value in told)
+    numbers = [value for value in values if value is not None]
+    return bool(numbers) and all(is_number(value) and not is_year(column, value) for value in numbers)
 
 
 class QueryShown(Value):

@@ -66,9 +66,9 @@ class ReadersForm(forms.Form):
 
 
 def _choices(model: SemanticModel) -> list[tuple[str, str]]:
-    said = [(key, str(words)) for key, words in WHO if key != BY_COLUMN]
+    choices = [(key, str(words)) for key, words in WHO if key != BY_COLUMN]
     by_column = _("each the rows of their org units, by the column %(name)s")
-    return [*said, *((f"{BY_COLUMN}:{name}", by_column % {"name": name}) for name in model.columns)]
+    return [*choices, *((f"{BY_COLUMN}:{name}", by_column % {"name": name}) for name in model.columns)]
 
 
 def _proposed(unit: OrgUnit | None) -> str:
@@ -82,8 +82,8 @@ def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
     if not chosen:
         return model
     key, _colon, column = chosen.partition(":")
-    said = org_unit_of(key, column)
-    return model.model_copy(update={"org_unit": OrgUnit.model_validate(said) if said else None})
+    unit = org_unit_of(key, column)
+    return model.model_copy(update={"org_unit": OrgUnit.model_validate(unit) if unit else None})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -135,8 +135,8 @@ def _done(request: HttpRequest, by: Principal, source: DataSource, found: list[S
     except CopilotError as error:
         messages.error(request, str(error))
         return redirect("source-draft", source.pk)
-    said = ngettext("Accepted: %(n)d table.", "Accepted: %(n)d tables.", len(tables))
-    messages.success(request, said % {"n": len(tables)})
+    message = ngettext("Accepted: %(n)d table.", "Accepted: %(n)d tables.", len(tables))
+    messages.success(request, message % {"n": len(tables)})
     if not is_known:
         messages.warning(request, unchecked())
     return redirect(request.path if "all" in request.POST else request.get_full_path())

@@ -140,19 +140,19 @@ def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
     source = seen_sources(by, request.user).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
-    told: list[str] | None = None
+    texts: list[str] | None = None
     indexes: list[str] = []
     if request.method == "POST":
         try:
-            told = [str(fault) for fault in faults_with(source)]
-            indexes = [] if told else indexes_for(source)
+            texts = [str(fault) for fault in faults_with(source)]
+            indexes = [] if texts else indexes_for(source)
         except CopilotError as error:
-            told = [str(error)]
-        record(by, Action.SOURCE_CHECKED, source, detail={"faults": len(told)})
+            texts = [str(error)]
+        record(by, Action.SOURCE_CHECKED, source, detail={"faults": len(texts)})
     context = {
         "title": _("Connection of %(name)s") % {"name": source.name},
         "source": source,
-        "told": told,
+        "told": texts,
         "indexes": indexes,
     }
     return show(request, "admin/business/connection.html", context)

@@ -145,7 +145,9 @@ class TableEditor:
     def __init__(self, model: SemanticModel, data: QueryDict | None = None) -> None:
         self.model = model
         self.fields = TableFieldsForm(data, model)
-        self.columns = Columns(data, prefix="c", initial=[_initial_of_column(dimension) for dimension in model.dimensions])
+        self.columns = Columns(
+            data, prefix="c", initial=[_initial_of_column(dimension) for dimension in model.dimensions]
+        )
         self.measures = Measures(data, prefix="m", initial=[_initial_of_measure(item) for item in model.measures])
 
     @property
@@ -238,10 +240,10 @@ def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str
 def _values(text: str, before: Iterable[Value]) -> Iterable[dict[str, Any]]:
     known = {item.value: item for item in before}
     for value, words in _pairs(text, known):
-        told = known.get(value)
-        is_same = told is not None and ", ".join(told.synonyms) == ", ".join(words)
-        synonyms = list(told.synonyms) if told and is_same else words
-        yield {"value": value, "synonyms": synonyms, "is_undated": bool(told and told.is_undated)}
+        label = known.get(value)
+        is_same = label is not None and ", ".join(label.synonyms) == ", ".join(words)
+        synonyms = list(label.synonyms) if label and is_same else words
+        yield {"value": value, "synonyms": synonyms, "is_undated": bool(label and label.is_undated)}
 
 
 def _initial_of_named(part: SemanticModel | Dimension | Measure) -> dict[str, Any]:

@@ -42,17 +42,17 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
         sent = request.POST.get("version", "")
         act: Callable[[], None]
         if "remove" in request.POST:
-            said = _("The table %(name)s is no longer in the layer.")
+            message = _("The table %(name)s is no longer in the layer.")
             act = lambda: remove_table(by, source, name, version=sent)  # noqa: E731
         elif "fields" in request.POST:
-            editor, said = TableEditor(model, request.POST), _("Saved: %(name)s.")
+            editor, message = TableEditor(model, request.POST), _("Saved: %(name)s.")
             act = lambda: save_model(by, source, name, editor.changed_table(), version=sent)  # noqa: E731
         else:
-            form, said = TableForm(request.POST), _("Saved: %(name)s.")
+            form, message = TableForm(request.POST), _("Saved: %(name)s.")
             act = lambda: save_table(by, source, name, form.cleaned_data["text"], version=sent)  # noqa: E731
         problem, status = _done(form, act)
         if not problem:
-            messages.success(request, said % {"name": name})
+            messages.success(request, message % {"name": name})
             return (
                 redirect("source-layer", source.pk) if "remove" in request.POST else redirect(request.get_full_path())
             )

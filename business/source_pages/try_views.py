@@ -34,7 +34,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     before = stored.where if stored else ""
     form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
     if not form.is_valid():
-        return _said(request, [first_fault(form)])
+        return _reply(request, [first_fault(form)])
     source = form.save(commit=False)
     if password := form.cleaned_data.get("password"):
         source.set_password(password)
@@ -46,7 +46,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     except CopilotError as error:
         faults = [str(error)]
     record(by, Action.SOURCE_CHECKED, detail={"address": source.where, "faults": len(faults)}, target_name=source.name)
-    return _said(request, faults)
+    return _reply(request, faults)
 
 
 def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
@@ -58,7 +58,7 @@ def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
     return seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
 
 
-def _said(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
+def _reply(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
     well = _("Server, account, tables and a test sandbox: everything works. Save it now.")
-    told = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
-    return render(request, "admin/_tried.html", {"ok": not told, "sentence": well, "faults": told})
+    found = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
+    return render(request, "admin/_tried.html", {"ok": not found, "sentence": well, "faults": found})

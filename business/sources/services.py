@@ -179,9 +179,9 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
     ids = list(sheets.values_list("pk", flat=True))
     if len(ids) > MAX_SHEETS:
         is_named = _NAMED.match(question)
-        told = is_named["source"].strip() if is_named else ""
-        in_file = Q(document__title__iexact=told) | Q(document__filename__istartswith=f"{told}.")
-        called = sheets.filter(Q(name__iexact=told) | in_file).values_list("pk", flat=True) if told else ()
+        name = is_named["source"].strip() if is_named else ""
+        in_file = Q(document__title__iexact=name) | Q(document__filename__istartswith=f"{name}.")
+        called = sheets.filter(Q(name__iexact=name) | in_file).values_list("pk", flat=True) if name else ()
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
     rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
     parts = _visible(principal).filter(scope.in_part(principal))
@@ -208,9 +208,9 @@ def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[Op
     A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
     """
     named = _NAMED.match(question)
-    told = named["source"].strip().lower() if named else ""
-    own = [opened for opened in sources if told == opened.source.name.lower()]
-    chosen = own or ([] if is_said(told, sources) else [opened for opened in sources if told in opened.names])
+    name = named["source"].strip().lower() if named else ""
+    own = [opened for opened in sources if name == opened.source.name.lower()]
+    chosen = own or ([] if is_said(name, sources) else [opened for opened in sources if name in opened.names])
     return (named["question"], chosen) if named and chosen else (question, sources)
 
 
@@ -227,7 +227,7 @@ def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
     return False
 
 
-def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
     names = {one.source for one in queried}
     found = _visible(principal).filter(name__in=names)

@@ -49,10 +49,10 @@ def draft_sheets(name: str, tables: Sequence[LoadedTable]) -> SemanticLayer:
     return layer.model_copy(update={"semantic_models": tuple(_opened(model, table) for model, table in models)})
 
 
-def _names(told: Iterable[str]) -> list[str]:
+def _names(found: Iterable[str]) -> list[str]:
     """Return texts as names that need no quotes and are all different."""
     names: list[str] = []
-    for place, text in enumerate(told, 1):
+    for place, text in enumerate(found, 1):
         plain = re.sub(r"\W+", "_", text).strip("_").lower().encode()[:56].decode(errors="ignore")
         plain = plain if plain and not plain[0].isdigit() else f"c_{plain or place}"
         names.append(plain if plain not in names else f"{plain}_{place}")
@@ -74,11 +74,11 @@ def _opened(model: SemanticModel, table: LoadedTable) -> SemanticModel:
         item.model_copy(update={"label": _words(headers.get(item.name, ""))}) for item in model.dimensions
     )
     rights = OrgUnit(shared_with="everyone")
-    told = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
-    return _beside_columns(model.model_copy(update=told))
+    table_spec = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
+    return _with_columns(model.model_copy(update=table_spec))
 
 
-def _beside_columns(model: SemanticModel) -> SemanticModel:
+def _with_columns(model: SemanticModel) -> SemanticModel:
     """Return the model under words of its own: a file or a sheet that is named like one of its columns is no other word for its rows."""
     columns = {key_of(word) for dimension in model.dimensions for word in dimension.words()}
     if not any(key_of(word) in columns for word in model.words()):

@@ -63,11 +63,11 @@ class VerifiedSql:
     def meaning(self, language: str) -> Meaning:
         """Return who verified it, and when, in the question's language."""
         with override("zh-hans" if language.startswith("zh") else "en"):
-            said = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
-            told = _("Query verified by %(name)s on %(day)s.")
+            values = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
+            message = _("Query verified by %(name)s on %(day)s.")
             if not self.is_same:
-                told = _("Query verified with another value or time by %(name)s on %(day)s.")
-            return Meaning(definitions=(told % said,))
+                message = _("Query verified with another value or time by %(name)s on %(day)s.")
+            return Meaning(definitions=(message % values,))
 
 
 def verified_in(sources: Iterable[OpenSource], question: str, statements: Statements) -> VerifiedSql | None:
@@ -76,7 +76,7 @@ def verified_in(sources: Iterable[OpenSource], question: str, statements: Statem
 
     Where there is none, of the same question with another value or time, if the statement can be told for those.
     """
-    found = [each for opened in sources for each in _fitting(opened, question, statements(opened))]
+    found = [entry for opened in sources for entry in _fitting(opened, question, statements(opened))]
     return max(found, key=lambda item: (item.is_same, item.at), default=None)
 
 
@@ -105,9 +105,9 @@ def _same_of(
     """
     asked = same_words(question)
     worded = _worded(known)
-    said = next((item for item in worded if same_words(item[1]) == asked), None)
-    if said is not None or not worded:
-        return said
+    match = next((item for item in worded if same_words(item[1]) == asked), None)
+    if match is not None or not worded:
+        return match
     meant = _meant(question, opened, today)
     return next((item for item in worded if meant and _meant(item[1], opened, today) == meant), None)
 
@@ -179,7 +179,7 @@ def with_other_value(sql: str, before: str, now: str, layer: SemanticLayer) -> s
     old, new = _units(before), _units(now)
     found = {
         sql.replace(literal(one.value), literal(other.value))
-        for dimension in _told(layer)
+        for dimension in _described(layer)
         for one, other in _exchanged(old, new, dimension)
         if sql.count(literal(one.value)) == 1 and all(column in sql for column in dimension.columns)
     }
@@ -190,7 +190,7 @@ def _units(text: str) -> list[str]:
     return _UNIT.findall(text)
 
 
-def _told(layer: SemanticLayer) -> Iterator[Dimension]:
+def _described(layer: SemanticLayer) -> Iterator[Dimension]:
     for model in layer.semantic_models:
         yield from (item for item in model.dimensions if item.values and tells_names(item, model))
 
@@ -198,18 +198,18 @@ def _told(layer: SemanticLayer) -> Iterator[Dimension]:
 def _exchanged(old: Sequence[str], new: Sequence[str], dimension: Dimension) -> Iterator[tuple[Value, Value]]:
     """Yield pairs of values of which one stands in one question where the other stands in the other."""
     for value in dimension.values:
-        for said in map(_units, _wordings(value)):
-            for at in range(len(old) - len(said) + 1):
-                rest = len(old) - at - len(said)
-                is_around = list(old[at : at + len(said)]) == said and old[:at] == new[:at]
-                if said and is_around and at + rest <= len(new) and old[len(old) - rest :] == new[len(new) - rest :]:
+        for wording in map(_units, _wordings(value)):
+            for at in range(len(old) - len(wording) + 1):
+                rest = len(old) - at - len(wording)
+                is_around = list(old[at : at + len(wording)]) == wording and old[:at] == new[:at]
+                if wording and is_around and at + rest <= len(new) and old[len(old) - rest :] == new[len(new) - rest :]:
                     other = _value("".join(new[at : len(new) - rest]), dimension)
                     if other is not None and other.value != value.value:
                         yield value, other
 
 
 def _value(text: str, dimension: Dimension) -> Value | None:
-    return next((v for v in dimension.values if text in {"".join(_units(said)) for said in _wordings(v)}), None)
+    return next((v for v in dimension.values if text in {"".join(_units(wording)) for wording in _wordings(v)}), None)
 
 
 def _wordings(value: Value) -> list[str]:

@@ -13,7 +13,7 @@ from business.connections.postgres_session import Rows
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.results.cells import is_number, is_year, spoken, told_row
+from business.results.cells import is_number, is_year, shown_row, spoken
 from business.results.shown_query import ResultTable
 from knowledge.text.language import language_of
 
@@ -48,22 +48,22 @@ def cells(table: ResultTable | Rows) -> list[list[Cell]]:
     """Return the rows of a result as they are shown."""
     words = table.words if isinstance(table, ResultTable) else ()
     return [
-        [_cell(*cell) for cell in zip(table.columns, row, told_row(table.columns, row, words), strict=True)]
+        [_cell(*cell) for cell in zip(table.columns, row, shown_row(table.columns, row, words), strict=True)]
         for row in table.rows
     ]
 
 
-def _cell(column: str, value: Any, told: str) -> Cell:
-    code = value if isinstance(value, str) and value != told else ""
-    return Cell(told, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
+def _cell(column: str, value: Any, text: str) -> Cell:
+    code = value if isinstance(value, str) and value != text else ""
+    return Cell(text, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
 
 
 @register.filter
-def window(told: str) -> str:
+def window(text: str) -> str:
     """Return a span of days in the language of the page; it was kept in the question's."""
-    found = _WINDOW.fullmatch(told)
+    found = _WINDOW.fullmatch(text)
     if found is None:
-        return told
+        return text
     start, end = found.groups()
     return _("%(start)s to %(end)s") % {"start": start, "end": _("now") if end in ("now", "今") else end}
 
@@ -71,7 +71,7 @@ def window(told: str) -> str:
 @register.filter
 def oldest_first(windows: Sequence[str]) -> list[str]:
     """Return spans of days by their first day; one without a beginning comes first."""
-    return sorted(windows, key=lambda told: "" if told.startswith("…") else told)
+    return sorted(windows, key=lambda window: "" if window.startswith("…") else window)
 
 
 @register.filter

@@ -40,12 +40,12 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
     if isinstance(user, User) and user.has_perm("agent.view_unitbudget"):
         spent = nearly_used_up()
-        said = ngettext(
+        message = ngettext(
             "unit has used 80 % of its month's language model budget, or more",
             "units have used 80 % of their month's language model budget, or more",
             spent,
         )
-        lines.append((spent, said, reverse("admin:agent_unitbudget_changelist")))
+        lines.append((spent, message, reverse("admin:agent_unitbudget_changelist")))
     return [Waiting(count, what, url) for count, what, url in lines if count]
 
 
@@ -75,12 +75,12 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
 
 def _of_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> tuple[int, str, str]:
     failing = failing_sources(principal, user)
-    said = ngettext(
+    message = ngettext(
         "source of documents could not be read, or not all of it",
         "sources of documents could not be read, or not all of them",
         failing,
     )
-    return failing, said, reverse("sources-of-documents")
+    return failing, message, reverse("sources-of-documents")
 
 
 def _of_overseers() -> Iterator[tuple[int, str, str]]:

@@ -182,9 +182,9 @@ def _initdb(home: Home, as_server: list[str]) -> None:
     fresh.replace(home.postgres)  # over an empty folder, too
 
 
-def _raise_if_full(said: str) -> None:
+def _raise_if_full(text: str) -> None:
     """Raise OSError where PostgreSQL says that its disk is full."""
-    if os.strerror(errno.ENOSPC) in said:
+    if os.strerror(errno.ENOSPC) in text:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -17,7 +17,7 @@ class Lines(Generic[T]):
 
     def __init__(self, items: Collection[T], *, total: int, desc: str, unit: str) -> None:
         self._items, self._total, self._desc, self._unit = items, total, desc, unit
-        self._said_at = 0.0
+        self._reported_at = 0.0
         self.n = 0
         self._say()
 
@@ -37,11 +37,11 @@ class Lines(Generic[T]):
     def update(self, more: int) -> None:
         """Count so many more as done."""
         self.n += more
-        if more and (self.n == self._total or time.monotonic() - self._said_at >= LINE_S):
+        if more and (self.n == self._total or time.monotonic() - self._reported_at >= LINE_S):
             self._say()
 
     def _say(self) -> None:
-        self._said_at = time.monotonic()
+        self._reported_at = time.monotonic()
         sys.stderr.write(f"{self._desc}: {self.n} of {self._total} {self._unit}s\n")
         sys.stderr.flush()
 

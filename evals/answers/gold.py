@@ -15,7 +15,7 @@ from agent.conversations.sessions import get_message
 from agent.events import Event
 from agent.models import Session
 from agent.runs.start import ask
-from agent.text.overlap import share_said
+from agent.text.overlap import share_covered
 from authz.principal import Principal
 from business.connections.postgres_session import connected
 from business.execute import Access
@@ -63,7 +63,7 @@ def _gold_rows(principal: Principal, sql: str, today: date) -> Iterator[Rows]:
 
 def has_answer(text: str, answer: str | None) -> bool:
     """Tell whether a text says a gold answer; False without one."""
-    return answer is not None and share_said(answer, text) >= ENOUGH
+    return answer is not None and share_covered(answer, text) >= ENOUGH
 
 
 def has_rows(shown: ShownMessage, gold: Sequence[Rows]) -> bool:

@@ -83,13 +83,13 @@ class Score:
         found = numbers_in(read.text)
         self.numbers += reference.total()
         self.unchanged += sum(count for number, count in reference.items() if number in found)
-        reported = {each for table in read.tables for each in reported_in(table)}
+        reported = {entry for table in read.tables for entry in reported_in(table)}
         self.cells += len(expected.cells)
         self.right += sum(item in reported for item in expected.cells)
         if expected.text:
             self.f1.append(token_f1(read.text, expected.text))
-        said = plain("\n".join([read.text, *read.more]))
-        self.lost += sum(text not in said and kind not in read.losses for kind, text in expected.parts)
+        words = plain("\n".join([read.text, *read.more]))
+        self.lost += sum(text not in words and kind not in read.losses for kind, text in expected.parts)
 
     @property
     def figures(self) -> dict[str, float | int | None]:

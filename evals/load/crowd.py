@@ -76,12 +76,12 @@ class Met:
     def places(self) -> tuple[int, int]:
         """Count the places that were told, and those that came true within one: as many who waited already were begun before."""
         begun = sorted((item.begun_at, item.at) for item in self.asked if item.begun_at)
-        told = true = 0
+        shown = true = 0
         for item in self.asked:
             for when, before in item.places if item.begun_at else ():
                 came = sum(1 for begun_at, asked_at in begun if when < begun_at < item.begun_at and asked_at < when)
-                told, true = told + 1, true + (abs(came - before) <= 1)
-        return told, true
+                shown, true = shown + 1, true + (abs(came - before) <= 1)
+        return shown, true
 
 
 class Crowd:

@@ -132,7 +132,7 @@ def _report(
     peer_cpu_s: float,
     memory_mb: float,
 ) -> Report:
-    told, true = ours.places()
+    shown, true = ours.places()
     answered = len(ours.answered) + len(flooded.answered)
     rows = [
         Row("questions asked", "", float(len(ours.asked)), float(len(peer.asked))),
@@ -142,7 +142,7 @@ def _report(
         Row("answers a second", "1/s", answered / ours.seconds, len(peer.answered) / peer.seconds),
         *_times(ours.answered, peer.answered),
         Row("processor an answer", "s", cpu_s / max(1, answered), peer_cpu_s / max(1, len(peer.answered))),
-        Row("places told", "", float(told)),
+        Row("places told", "", float(shown)),
         Row("of these true within one", "", float(true)),
         *_transfers(options, ours, peer),
         Row("memory of the web process", "MB", memory_mb),

@@ -84,8 +84,8 @@ class ModelBenchmark:
             measuring = _Measuring(script, service, model)
             for first in {question.group: question for question in reversed(questions)}.values():
                 measuring.measured(first, people[first.username])  # what a process loads once is in memory then
-            told = progress(questions, desc="both ways", unit="question")
-            rows = [measuring.measured(question, people[question.username]) for question in told]
+            questions_asked = progress(questions, desc="both ways", unit="question")
+            rows = [measuring.measured(question, people[question.username]) for question in questions_asked]
         return report_of(rows)
 
 

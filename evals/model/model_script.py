@@ -118,7 +118,7 @@ class Script:
 
     def _sentence(self, text: str) -> Sentence | None:
         """Find the last sentence of the script that a text has, because the one before it may be there, too."""
-        known = [each for question in self._questions for each in question.answer if each.is_in(text)]
+        known = [entry for question in self._questions for entry in question.answer if entry.is_in(text)]
         return max(known, key=lambda item: folded(text).rfind(folded(item.text)), default=None)
 
 
@@ -127,8 +127,8 @@ def _number(sentence: Sentence, messages: Messages) -> str | None:
     if sentence.words:
         pieces = _EVIDENCE.findall("\n".join(map(_text, messages)))
         return next((number for number, text in pieces if folded(sentence.words) in folded(text)), None)
-    told = [_text(item) for item in messages if str(item.get("tool_call_id")).startswith(f"call_{QUERY}")]
-    results = _EVIDENCE.findall("\n".join(told))
+    found = [_text(item) for item in messages if str(item.get("tool_call_id")).startswith(f"call_{QUERY}")]
+    results = _EVIDENCE.findall("\n".join(found))
     return results[-1][0] if results else None
 
 
@@ -137,8 +137,8 @@ def _deciding(sentence: Sentence, messages: Messages) -> str:
     texts = [html.unescape(text) for message in messages for _number, text in _EVIDENCE.findall(_text(message))]
     if sentence.words:
         return sentence.words if any(folded(sentence.words) in folded(text) for text in texts) else ""
-    said = _numbers_in(sentence.text)
-    return " … ".join(line.strip() for text in texts for line in text.splitlines() if said & _numbers_in(line))
+    numbers = _numbers_in(sentence.text)
+    return " … ".join(line.strip() for text in texts for line in text.splitlines() if numbers & _numbers_in(line))
 
 
 def _numbers_in(text: str) -> set[str]:

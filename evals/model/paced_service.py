@@ -89,8 +89,8 @@ class PacedService:
 
 def _parts(request: Request) -> list[_Part]:
     tools = json.dumps(request.get("tools") or "", ensure_ascii=False)
-    said = [f"{item.get('content') or ''}{item.get('tool_calls') or ''}" for item in request["messages"]]
-    messages = zip(request["messages"], said, strict=True)
+    texts = [f"{item.get('content') or ''}{item.get('tool_calls') or ''}" for item in request["messages"]]
+    messages = zip(request["messages"], texts, strict=True)
     return [
         ("tools", tools, count_tokens(tools) if request.get("tools") else 0),
         *((message["role"], text, count_messages([message])) for message, text in messages),

@@ -47,21 +47,21 @@ async def ask_plainly(
     served: ServedModel, person: Principal, question: ScriptedQuestion, messages: Sequence[Message]
 ) -> Answered:
     """Ask a question. messages: prompt, evidence and question; the search is made again for its time."""
-    answered, began, told = Answered(), time.monotonic(), list(messages)
+    answered, began, messages_sent = Answered(), time.monotonic(), list(messages)
     model, tools = connect(served), [TOOL] if question.sql else []
     if question.group != "data":
         await sync_to_async(search)(person, question.ask, top_k=TOP_K)
     try:
         while True:
             reply = Reply()
-            async with aclosing(model.stream(told, tools=tools)) as deltas:  # type: ignore[type-var]
+            async with aclosing(model.stream(messages_sent, tools=tools)) as deltas:  # type: ignore[type-var]
                 async for delta in deltas:
                     reply.take(delta)
                     if answered.first_sentence_s is None and _SENTENCE_END.search(reply.text):
                         answered.first_sentence_s = time.monotonic() - began
             if not reply.calls:
                 break
-            told += await _queried(person, reply)
+            messages_sent += await _queried(person, reply)
     finally:
         await model.aclose()
     answered.text, answered.end_s = reply.text, time.monotonic() - began

@@ -57,12 +57,12 @@ def served(body: Callable[[Request], Iterator[bytes]]) -> Iterator[ServedModel]:
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
                 self.wfile.write(b"0\r\n\r\n")
 
-        def _refuse(self, said: bytes) -> None:
+        def _refuse(self, body: bytes) -> None:
             self.send_response(400)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(body)
 
         def log_message(self, *_args: object) -> None:
             """Log nothing."""

@@ -128,14 +128,14 @@ def _report(found: Mapping[str, Pairs], pairs: int) -> Report:
         rows += [Row(f"{name}, difference{which}", "µs", value) for which, value in _named(middle, low, high)]
         if not low <= 0 <= high:
             apart.append(name)
-    told = [name for name in apart if name != CONTROL]
+    names = [name for name in apart if name != CONTROL]
     return Report(
         peer="the same address with an id that no row has",
         rows=rows,
         facts={
             "pairs": pairs,
             "confidence": CONFIDENCE,
-            "told apart by a clock": ", ".join(told) or "none",
+            "told apart by a clock": ", ".join(names) or "none",
             "control told apart": "yes" if CONTROL in apart else "no",
         },
     )

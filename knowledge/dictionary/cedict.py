@@ -62,7 +62,7 @@ def prepare_dictionary(cache_dir: Path) -> Path:
     os.close(handle)
     staging = Path(name)
     try:
-        marisa_trie.BytesTrie((word, "/".join(said).encode()) for word, said in renderings.items()).save(name)
+        marisa_trie.BytesTrie((word, "/".join(meanings).encode()) for word, meanings in renderings.items()).save(name)
         staging.chmod(0o644)
         staging.replace(file)
     finally:
@@ -78,10 +78,10 @@ def _renderings() -> dict[str, dict[str, None]]:
             if (entry := _ENTRY.match(line)) is None:
                 continue  # a comment
             traditional, plain, meanings = entry.groups()
-            said = dict.fromkeys(_said(meanings.split("/")))
-            for word in {simplified(normalise(traditional)), normalise(plain)} if said else ():
+            renderings_in = dict.fromkeys(_cleaned(meanings.split("/")))
+            for word in {simplified(normalise(traditional)), normalise(plain)} if renderings_in else ():
                 if is_han(word):
-                    found.setdefault(word, {}).update(said)
+                    found.setdefault(word, {}).update(renderings_in)
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise DictionaryMissing(f"The dictionary of the package {PACKAGE} cannot be read: {error}.") from error
     if not found:
@@ -96,7 +96,7 @@ def _lines() -> Iterator[str]:
                 yield from text
 
 
-def _said(senses: Iterable[str]) -> Iterator[str]:
+def _cleaned(senses: Iterable[str]) -> Iterator[str]:
     for sense in senses:
         if _NO_RENDERING.match(sense):
             continue

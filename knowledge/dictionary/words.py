@@ -35,7 +35,7 @@ class Dictionary:
     def _looked_up(self, word: str) -> tuple[Rendering, ...]:
         """Return what a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
         found = self._renderings.get(word)
-        return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
+        return tuple(tuple(meaning.split(" ")) for meaning in found[0].decode().split("/")) if found else ()
 
     def words(self, text: str) -> list[str]:
         """Return the Chinese words of a text in order, in simplified characters: the likeliest segmentation in everyday speech."""

@@ -74,11 +74,11 @@ def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Co
     found = []
     for place, field in enumerate(fields):
         bounds = {bound: _stored(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}
-        said = given.get(f"field_{place}") or None
+        value = given.get(f"field_{place}") or None
         if field.kind == FieldKind.CHOICE:
-            found.append(Condition(field.name, equals=said))
+            found.append(Condition(field.name, equals=value))
         elif field.kind == FieldKind.TEXT:
-            found.append(Condition(field.name, contains=said or ""))
+            found.append(Condition(field.name, contains=value or ""))
         else:
             found.append(Condition(field.name, **bounds))
     return tuple(item for item in found if item != Condition(item.field))

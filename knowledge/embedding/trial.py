@@ -32,8 +32,8 @@ def dimensions_at(base_url: str, *, model: str, key: str = "") -> int:
     except ValueError as error:  # no JSON; requests' own is one, too
         raise _unreadable() from error
     except RequestException as error:
-        said = _("Nothing answers at this address. Check it, and that the service is running.")
-        raise InvalidInput(said) from error
+        message = _("Nothing answers at this address. Check it, and that the service is running.")
+        raise InvalidInput(message) from error
     if answer.status_code in REFUSED:
         raise InvalidInput(_("The service responds but refuses the key: it must be allowed to create embeddings."))
     if not answer.ok:
@@ -55,7 +55,7 @@ def _length(found: Any) -> int:
 
 
 def _unreadable() -> InvalidInput:
-    said = _(
+    message = _(
         "Its response cannot be read. The address should end where the OpenAI-compatible interface begins, like /v1."
     )
-    return InvalidInput(said)
+    return InvalidInput(message)

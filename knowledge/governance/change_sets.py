@@ -62,11 +62,11 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
     set as `changes.0`.
     """
-    steps = [_told(number, lambda item=item: _step(by, item)) for number, item in enumerate(asked)]  # type: ignore[misc]
+    steps = [_with_number(number, lambda item=item: _step(by, item)) for number, item in enumerate(asked)]  # type: ignore[misc]
 
     def make() -> None:
         for number, step in enumerate(steps):
-            _told(number, step.apply)
+            _with_number(number, step.apply)
 
     targets = {(type(step.target), step.target.pk): step.target for step in steps}
     detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(item.what for item in asked)), "changes": len(asked)}
@@ -79,7 +79,7 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
     )
 
 
-def _told(number: int, work: Callable[[], T]) -> T:
+def _with_number(number: int, work: Callable[[], T]) -> T:
     try:
         return work()
     except CopilotError as problem:

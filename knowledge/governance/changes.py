@@ -61,7 +61,7 @@ class Change:
     parent_id: UUID | None = None
 
     @property
-    def holder_said(self) -> str:
+    def holder_text(self) -> str:
         """Return the holder's name as people know it."""
         return known_as(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
 

@@ -75,7 +75,7 @@ def _holding(rows: Sequence[Row]) -> Holding:
 
 def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
     """Yield the rows on `places`, the ancestors, and their effect at `place_id`; the nearest first."""
-    bearing = [each for right in Right for each in rules.considered(right, place_id)]
+    bearing = [entry for right in Right for entry in rules.considered(right, place_id)]
     for place in places:
         here = [item for item in bearing if item.place == place]
         for holding in holdings(item.row for item in here):

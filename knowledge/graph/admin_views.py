@@ -72,8 +72,8 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
     ends = [end for row in merges for end in (row.one_id, row.other_id)]
     ends += [end for row in refused for end in (row.subject_id, row.object_id)]
     visible = GraphEntity.objects.visible_to(by).filter(pk__in=ends).values_list("pk", flat=True)
-    said = GraphMention.objects.visible_to(by).filter(entity__in=list(visible)).order_by("-defines", "said")
-    names = dict(reversed(list(said.values_list("entity_id", "said"))))
+    mentions = GraphMention.objects.visible_to(by).filter(entity__in=list(visible)).order_by("-defines", "said")
+    names = dict(reversed(list(mentions.values_list("entity_id", "said"))))
     hidden = _("(hidden name)")
     return {
         "title": _("Knowledge graph: %(base)s") % {"base": base.name},

@@ -95,26 +95,26 @@ class Directory:
 
 def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
     """Return what a passage says. blocks: what it is made of. is_first: whether it begins its document, with facts about it."""
-    said = Said()
+    relations = Said()
     for table in blocks:
         if table.is_headed:
-            _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], said)
+            _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], relations)
     running = "\n".join(text[block.start : block.end] for block in blocks if block.kind != "table") if blocks else text
     for term in _defined(running):
-        said.state(None, kinds.DEFINES, Named(kinds.TERM, term))
+        relations.state(None, kinds.DEFINES, Named(kinds.TERM, term))
     for full, short in _aliases(running):
-        said.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
+        relations.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
     codes = dict.fromkeys(_CODE.findall(text))
-    said.name(Named(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
+    relations.name(Named(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
     if is_first:
         for label, value in _facts(running):
-            said.state(None, label, Named(kinds.VALUE, value))
-    said.name(Named(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
-    said.name(Named(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
-    return said
+            relations.state(None, label, Named(kinds.VALUE, value))
+    relations.name(Named(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
+    relations.name(Named(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
+    return relations
 
 
-def _read_table(header: list[str], lines: list[str], said: Said) -> None:
+def _read_table(header: list[str], lines: list[str], relations: Said) -> None:
     """Read rows: the first cell names the subject, every other short cell is a value of its column's relation."""
     if len(header) < 2 or not header[0]:
         return
@@ -124,8 +124,8 @@ def _read_table(header: list[str], lines: list[str], said: Said) -> None:
         entry = Named(kinds.ENTRY, row[0])
         for heading, cell in zip(header[1:], row[1:], strict=False):
             if _is_name(heading) and _is_name(cell) and len(heading) <= 60:
-                said.state(entry, heading, Named(kinds.VALUE, cell))
-        said.name([entry])
+                relations.state(entry, heading, Named(kinds.VALUE, cell))
+        relations.name([entry])
 
 
 def _is_name(cell: str) -> bool:

@@ -67,14 +67,14 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Pa
     """
     me = _document_entity(base, document)
     known.add_document(me.pk, document)
-    entities = _entities(base, {each.key for reading in readings for each in reading.said.named})
-    stated = [(reading, each) for reading in readings for each in reading.said.stated]
+    entities = _entities(base, {entry.key for reading in readings for entry in reading.said.named})
+    stated = [(reading, entry) for reading in readings for entry in reading.said.stated]
     relations = _relations(base, {_triple(item, me.pk, entities) for _reading, item in stated})
     title = document.title[:NAME_LENGTH]
     mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
     mentions += [
-        _mention(chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH])
-        for chunk, said in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
+        _mention(chunk, entity=entities[entry.key], kind=entry.kind[:KIND_LENGTH], said=entry.said[:NAME_LENGTH])
+        for chunk, current in readings for entry in sorted(current.named, key=lambda named: (named.kind, named.said))
     ]  # fmt: skip
     mentions += [
         _mention(reading.chunk, relation=relations[_triple(item, me.pk, entities)]) for reading, item in stated
@@ -94,8 +94,8 @@ def keep_found(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=keys)
     by_key = dict(rows.values_list("key", "pk"))
     mentions = [
-        _mention(passage, entity=by_key[key], said=said[:NAME_LENGTH], defines=False)
-        for passage, pairs in found for key, said in pairs if key in by_key
+        _mention(passage, entity=by_key[key], said=relation_keys[:NAME_LENGTH], defines=False)
+        for passage, pairs in found for key, relation_keys in pairs if key in by_key
     ]  # fmt: skip
     mine = dict(
         GraphEntity.unscoped.filter(document__in={passage.document_id for passage, _pairs in found}).values_list(

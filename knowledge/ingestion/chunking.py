@@ -102,11 +102,11 @@ def chunk_document(
 def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) -> ChunkDraft:
     first = parts[0]
     pages = [part.block.page for part in parts if part.block.page is not None]
-    said = text[start:end].strip("\n").rstrip()
+    words = text[start:end].strip("\n").rstrip()
     shown = start + len(text[start:end]) - len(text[start:end].lstrip("\n")) - len(first.prefix)
     return ChunkDraft(
         ordinal=ordinal,
-        text=first.prefix + said,
+        text=first.prefix + words,
         heading_path=_common_path(parts),
         page_from=min(pages, default=None),
         page_to=max(pages, default=None),
@@ -118,7 +118,7 @@ def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) ->
         end=end,
         length_tokens=_tokens(parts),
         kind=_kind(parts),
-        blocks=tuple(_blocks(parts, shown, len(first.prefix) + len(said))),
+        blocks=tuple(_blocks(parts, shown, len(first.prefix) + len(words))),
     )
 
 

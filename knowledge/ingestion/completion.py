@@ -55,7 +55,7 @@ def is_served(queue: str) -> bool:
         workers = current_app.control.inspect(timeout=PING_S).active_queues() or {}
     except (KombuError, RedisError, OSError):
         return False
-    return any(each["name"] == queue for queues in workers.values() for each in queues)
+    return any(item["name"] == queue for queues in workers.values() for item in queues)
 
 
 def _read(version: DocumentVersion) -> None:

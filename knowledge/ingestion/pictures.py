@@ -42,8 +42,8 @@ def with_pictures(
         page = _kept(version, picture) or _read(version, path, picture)
         if page:
             read[picture] = page
-    said = {picture: page for picture, page in read.items() if page.lines}
-    return (parsed.with_recognised(blocks_in(said)) if said else parsed), len(read)
+    pages = {picture: page for picture, page in read.items() if page.lines}
+    return (parsed.with_recognised(blocks_in(pages)) if pages else parsed), len(read)
 
 
 def _read(version: DocumentVersion, path: Path, picture: Picture) -> RecognisedPage | None:

@@ -44,8 +44,8 @@ def _flip(version: DocumentVersion) -> None:
         DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
         announce_document(WebhookEvent.DOCUMENT_READY, document, version=version.number)
         record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
-        for told in published:
-            told(document.pk)
+        for published_version in published:
+            published_version(document.pk)
     elif current.number > version.number:  # a newer version was published first: this one will never answer
         _drop(version)
 
@@ -68,8 +68,8 @@ def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: s
     _count(document, version, sign=1)
     document.language = language
     document.save(update_fields=["language", "updated_at"])
-    for told in published:
-        told(document.pk)
+    for published_version in published:
+        published_version(document.pk)
     return True
 
 

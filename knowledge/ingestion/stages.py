@@ -182,7 +182,7 @@ def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
         Chunk.unscoped.filter(version=version).order_by("is_retired", "position").values_list("text", "id")
     ):
         known.setdefault(text, []).append(chunk)
-    taken = {each for ids in known.values() for each in ids}
+    taken = {item for ids in known.values() for item in ids}
     return [
         known[text].pop(0) if known.get(text) else chunk_id(version.pk, position, taken=taken)
         for position, text in enumerate(texts)

@@ -79,9 +79,9 @@ class _Columns:
             end = column + max(fitting, 1)
             prefix = self._prefix(column, end, key)
             (prefix_tokens,) = self._sizes.count_tokens([prefix])
-            said = sum(tokens[column:end]) + (column == 0)  # and the bar that opens the line
-            if prefix_tokens + said <= self._sizes.limit:
-                yield TablePiece(places[column], said, prefix, prefix_tokens)
+            found = sum(tokens[column:end]) + (column == 0)  # and the bar that opens the line
+            if prefix_tokens + found <= self._sizes.limit:
+                yield TablePiece(places[column], found, prefix, prefix_tokens)
             else:
                 last = len(cells) - 1
                 cell = f"{'| ' if column == 0 else ''}{cells[column]}{' |' if column == last else ' | '}"

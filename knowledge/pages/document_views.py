@@ -36,7 +36,7 @@ SENT = "facts-sent"  # in the session: what a form with a mistake said, until it
 def facts_form(request: HttpRequest, principal: Principal, document: Document) -> FactsForm:
     """Return the form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
     successor = successor_of(principal, document)
-    said = {
+    facts = {
         "title": document.title,
         "owner": document.owner.username if document.owner else "",
         "review_on": document.review_on,
@@ -45,7 +45,7 @@ def facts_form(request: HttpRequest, principal: Principal, document: Document) -
     others = _others(principal, document)
     sent = request.session.pop(SENT, {}) if SENT in request.session else {}
     has_mistake = sent.pop("document", "") == str(document.pk)
-    form = FactsForm(initial=said | sent if has_mistake else said, others=others)
+    form = FactsForm(initial=facts | sent if has_mistake else facts, others=others)
     form.has_mistake = has_mistake
     form.offer(_owners(principal, document, others), others.exclude(pk=document.pk))
     return form
@@ -78,8 +78,8 @@ def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
     try:
         checked(form)
         hidden = row.superseded_by if successor_of(principal, row) is None else None
-        said = form.facts if form.facts.superseded_by else replace_facts(form.facts, superseded_by=hidden)
-        change_facts(principal, document_id=document_id, facts=said)
+        found = form.facts if form.facts.superseded_by else replace_facts(form.facts, superseded_by=hidden)
+        change_facts(principal, document_id=document_id, facts=found)
     except InvalidInput as problem:
         messages.error(request, str(problem))
         request.session[SENT] = {name: request.POST.get(name, "") for name in form.fields} | {"document": str(row.pk)}
@@ -164,14 +164,14 @@ def move(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpR
 @signed_in
 def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     row = trash_document(principal, document_id=document_id)
-    said = _("“%(name)s” is in the trash. It can be restored for %(days)s days.")
-    say_trashed(request, said % {"name": row.title, "days": KEPT.days}, [row.pk])
+    message = _("“%(name)s” is in the trash. It can be restored for %(days)s days.")
+    say_trashed(request, message % {"name": row.title, "days": KEPT.days}, [row.pk])
     return to_its_folder(principal, row)
 
 
-def say_trashed(request: HttpRequest, said: str, document_ids: Iterable[UUID]) -> None:
+def say_trashed(request: HttpRequest, text: str, document_ids: Iterable[UUID]) -> None:
     """Add a notice about trashed documents; `partials/notices.html` makes its undo button from their ids."""
-    messages.success(request, said, extra_tags=" ".join(map(str, document_ids)))
+    messages.success(request, text, extra_tags=" ".join(map(str, document_ids)))
 
 
 def to_its_folder(principal: Principal, document: Document) -> HttpResponse:

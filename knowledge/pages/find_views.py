@@ -89,7 +89,7 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponse:
         "trash": lambda pk: trash_document(principal, document_id=pk),
         "restore": lambda pk: restore_document(principal, document_id=pk),
     }
-    done, refused = _each(principal, chosen["documents"], acts[chosen["what"]])
+    done, refused = _apply_to_all(principal, chosen["documents"], acts[chosen["what"]])
     if done:
         _say(request, chosen["what"], done)
     for sentence in refused:
@@ -102,16 +102,18 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponse:
 def _say(request: HttpRequest, what: str, done: list[Document]) -> None:
     n = len(done)
     if what == "trash":
-        said = ngettext("%(n)s document is in the trash.", "%(n)s documents are in the trash.", n)
-        say_trashed(request, said % {"n": n}, [row.pk for row in done])
+        message = ngettext("%(n)s document is in the trash.", "%(n)s documents are in the trash.", n)
+        say_trashed(request, message % {"n": n}, [row.pk for row in done])
     elif what == "move":
         messages.success(request, ngettext("%(n)s document is moved.", "%(n)s documents are moved.", n) % {"n": n})
     else:
-        said = ngettext("%(n)s document is back where it was.", "%(n)s documents are back where they were.", n)
-        messages.success(request, said % {"n": n})
+        message = ngettext("%(n)s document is back where it was.", "%(n)s documents are back where they were.", n)
+        messages.success(request, message % {"n": n})
 
 
-def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]) -> tuple[list[Document], list[str]]:
+def _apply_to_all(
+    principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]
+) -> tuple[list[Document], list[str]]:
     """Return the successes, and the title and reason of each failure."""
     done, refused = [], []
     for pk in ids:

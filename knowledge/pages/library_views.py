@@ -64,7 +64,7 @@ def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpRespo
     """Show a knowledge base at its one visible top folder; with several, or documents beside them, a choice."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
     tops = library.top_folders(principal, row)
-    beside = library.documents_beside(principal, row)
+    beside = library.sibling_documents(principal, row)
     if len(tops) == 1 and not beside:
         return redirect("folder", tops[0].pk)
     context = {"base": row, "folders": tops, "beside": beside, "tree": library.folder_tree(principal, row, None)}

@@ -147,7 +147,9 @@ class ParsedDocument:
     @property
     def inner_pictures(self) -> list[Picture]:
         """Return the pictures inside the text, in its order."""
-        return sorted((entry for entry in (*self.pictures, *self.read_pictures) if entry.name), key=lambda entry: entry.at)
+        return sorted(
+            (entry for entry in (*self.pictures, *self.read_pictures) if entry.name), key=lambda entry: entry.at
+        )
 
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
         """Return the same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
@@ -293,8 +295,8 @@ def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[
     marker = f"{number} " if number else "- "
     lead = len(indent) + (0 if number else len(marker))
     inside = "\n" + " " * (len(indent) + len(marker))
-    said = indent + marker + text.replace("\n", inside)
-    return block("item", said, depth=depth, lead=lead, number=number, **fields) if text else []
+    words = indent + marker + text.replace("\n", inside)
+    return block("item", words, depth=depth, lead=lead, number=number, **fields) if text else []
 
 
 def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:

@@ -23,26 +23,26 @@ def _letters(number: int) -> str:
 def _roman(number: int) -> str:
     if not 0 < number < 4000:
         return str(number)
-    said = ""
+    numeral = ""
     for value, letters in _ROMAN:
-        said += letters * (number // value)
+        numeral += letters * (number // value)
         number %= value
-    return said
+    return numeral
 
 
 def _counted(digits: str, units: str, number: int) -> str:
     """Return Chinese numerals up to 9,999: 十二, 一百〇三."""
     if not 0 < number < 10_000:
         return str(number)
-    said, is_open = "", False
+    numeral, is_open = "", False
     for power, unit in ((3, units[2]), (2, units[1]), (1, units[0]), (0, "")):
         digit = number // 10**power % 10
         if digit:
-            said += (digits[0] if is_open and said else "") + digits[digit] + unit
+            numeral += (digits[0] if is_open and numeral else "") + digits[digit] + unit
             is_open = False
         else:
             is_open = True
-    return said[1:] if said.startswith(digits[1] + units[0]) and digits is _CHINESE[0] else said
+    return numeral[1:] if numeral.startswith(digits[1] + units[0]) and digits is _CHINESE[0] else numeral
 
 
 def _one_of(signs: str) -> Callable[[int], str]:

@@ -33,12 +33,12 @@ def seen_text(pieces: Iterable[Piece]) -> str:
 def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
     """Return the hidden text, one block for each run of the same reason."""
     groups = groupby(pieces, lambda piece: piece.hidden)
-    said = [(reason, "".join(item.text for item in group)) for reason, group in groups]
+    groups_of_text = [(reason, "".join(item.text for item in group)) for reason, group in groups]
     return [
-        each
-        for reason, text in said
+        entry
+        for reason, text in groups_of_text
         if reason and _LETTER.search(text)
-        for each in hidden_block(text, reason, page=page)
+        for entry in hidden_block(text, reason, page=page)
     ]
 
 

@@ -190,18 +190,18 @@ def _header_rows(grid: list[Row]) -> int:
     """Return how many rows name the columns: by marks of the format, else by the types of the cells."""
     marked = 0
     for row in grid:
-        said = {cell for cell in row if cell.said}
-        if not all(cell.is_name for cell in said) or (marked and len(said) < min(2, len(row))):
+        cells = {cell for cell in row if cell.said}
+        if not all(cell.is_name for cell in cells) or (marked and len(cells) < min(2, len(row))):
             break
         marked += 1
     if marked == len(grid):
-        return _told_by_types(grid)
+        return _header_rows_by_type(grid)
     if marked and _spreads(grid[marked - 1]):  # grouped names; the column names may follow, unmarked
-        return max(marked, _told_by_types(grid))
-    return marked or _told_by_types(grid)
+        return max(marked, _header_rows_by_type(grid))
+    return marked or _header_rows_by_type(grid)
 
 
-def _told_by_types(grid: list[Row]) -> int:
+def _header_rows_by_type(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
     for head in range(min(MAX_HEADER_ROWS, len(grid) - 1), 0, -1):
@@ -216,9 +216,9 @@ def _told_by_types(grid: list[Row]) -> int:
 
 def _spreads(row: Row) -> bool:
     """Tell whether a row groups columns: cells span them, or blanks follow names that are no numbers."""
-    said = [cell.said for cell in row]
+    texts = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
-    return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
+    return (is_wide or "" in texts[1:]) and all(may_name(text) for text in texts if text)
 
 
 def _names_columns(row: Row, names: Sequence[str]) -> bool:
@@ -237,13 +237,13 @@ def may_name(text: str) -> bool:
 def _types_change(names: Row, body: list[Row]) -> bool:
     """Tell whether more columns hold another type than their name (amounts, days, codes, few repeated words) than the same."""
     tells = 0
-    said = {cell.said for row in body for cell in row}
-    are_new = all(name.said not in said for name in names if name.said)
+    texts = {cell.said for row in body for cell in row}
+    are_new = all(name.said not in texts for name in names if name.said)
     for column, name in enumerate(names):
         typed = [
             (each.said, kind) for row in body if (kind := type_of((each := row[column]).exact or each.said)) != "blank"
         ]
-        cells = [said for said, _kind in typed]
+        cells = [texts for texts, _kind in typed]
         if not cells or not name.said:
             continue
         kind, count = Counter(kind for _said, kind in typed).most_common(1)[0]
@@ -280,8 +280,8 @@ def _names(head: list[Row]) -> list[str]:
     filled = [_carried(row, head[place + 1 :]) for place, row in enumerate(upper)]
     names = []
     for column in range(len(last)):
-        said = [row[column].said for row in [*filled, last]]
-        names.append(JOINED.join(name for name, _ in groupby(part for part in said if part)))
+        found = [row[column].said for row in [*filled, last]]
+        names.append(JOINED.join(name for name, _ in groupby(part for part in found if part)))
     return names
 
 

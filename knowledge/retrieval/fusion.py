@@ -58,7 +58,7 @@ WEIGHT = 0.03  # of a question said in one breath, beside late interaction; 0.02
 FIRST = 10  # passages read again for it: their words must be segmented again
 
 
-def said_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
+def covered_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
     """Return the largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
 
     shares: {term id: share of the question's idf}. heading, text: term ids; what the heading says, each place of the text takes

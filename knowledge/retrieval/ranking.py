@@ -17,7 +17,7 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.measures import Durations
 from knowledge.retrieval.candidates import Candidate, Finalists, IndexQuery, find_candidates, rarest
 from knowledge.retrieval.engine import Engine, engine, reranker
-from knowledge.retrieval.fusion import FIRST, WEIGHT, fuse, said_together, supported
+from knowledge.retrieval.fusion import FIRST, WEIGHT, covered_together, fuse, supported
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.selectors import ShownPassage
@@ -211,7 +211,7 @@ def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> flo
     heading, text = (
         list(map(term_id, terms(part))) for part in (" ".join([passage.title, *passage.heading_path]), passage.text)
     )
-    return said_together(weights, heading, text)
+    return covered_together(weights, heading, text)
 
 
 def _ranked(

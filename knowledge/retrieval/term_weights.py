@@ -52,12 +52,12 @@ def share_of_passages(term: str) -> float:
 
 @cache
 def _rates() -> _Rates:
-    said, last, first = (defaultdict[str, float](float) for _ in range(3))
+    rates, last, first = (defaultdict[str, float](float) for _ in range(3))
     for language in _LANGUAGES:
         for word, rate in everyday_rates(language).items():
             for term in terms(word):
-                said[term] += rate
+                rates[term] += rate
             if is_han(word):
                 last[word[-1]] += rate
                 first[word[0]] += rate
-    return _Rates(dict(said), dict(last), dict(first))
+    return _Rates(dict(rates), dict(last), dict(first))

@@ -106,8 +106,8 @@ def mark_decisions_read(principal: Principal) -> None:
 def named_folders(principal: Principal) -> set[UUID]:
     """Return requested folders that this person sees or whose names they may be told now."""
     asked = AccessRequest.objects.filter(user_id=principal.user_id).values("folder")
-    told, seen = discoverable_folders(principal), Folder.objects.visible_to(principal)
-    return {pk for rows in (told, seen) for pk in rows.filter(pk__in=asked).values_list("pk", flat=True)}
+    discoverable, seen = discoverable_folders(principal), Folder.objects.visible_to(principal)
+    return {pk for rows in (discoverable, seen) for pk in rows.filter(pk__in=asked).values_list("pk", flat=True)}
 
 
 @dataclass(frozen=True)

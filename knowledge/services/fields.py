@@ -57,8 +57,8 @@ def set_fields(by: Principal, base_id: UUID, specs: Sequence[FieldSpec]) -> list
     kept_ids = set(DocumentField.unscoped.filter(knowledge_base=base).values_list("pk", flat=True))
     made = []
     for position, spec in enumerate(wanted.values()):
-        said = {"kind": spec.kind, "choices": list(spec.choices), "position": position}
-        field, _is_new = DocumentField.unscoped.update_or_create(knowledge_base=base, name=spec.name, defaults=said)
+        values = {"kind": spec.kind, "choices": list(spec.choices), "position": position}
+        field, _is_new = DocumentField.unscoped.update_or_create(knowledge_base=base, name=spec.name, defaults=values)
         if spec.kind == FieldKind.CHOICE:
             text = KeyTextTransform(spec.name, "metadata")
             _forget(_saying(base, spec.name).annotate(said=text).exclude(said__in=spec.choices), spec.name)
@@ -118,10 +118,10 @@ def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[Docum
 
 def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
     """Return the same error for a missing field and an invisible one."""
-    said = _("There is no field “%(name)s” that you can see.") % {"name": name[:NAME_LENGTH]}
+    message = _("There is no field “%(name)s” that you can see.") % {"name": name[:NAME_LENGTH]}
     known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MAX_FIELDS]
     names = ", ".join(known)
-    return f"{said} {_('There are these: %(names)s.') % {'names': names}}" if names else said
+    return f"{message} {_('There are these: %(names)s.') % {'names': names}}" if names else message
 
 
 def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:

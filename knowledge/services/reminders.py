@@ -63,13 +63,13 @@ def _text(person: User, count: int) -> tuple[str, str]:
     for language in LANGUAGES:
         with override(language):
             subjects.append(_("Documents to review"))
-            said = ngettext(
+            message = ngettext(
                 "%(n)d of your documents is due for review now, or within a week.",
                 "%(n)d of your documents are due for review now, or within a week.",
                 count,
             )
             texts.append(
-                said % {"n": count}
+                message % {"n": count}
                 + " "
                 + _("Confirm that they are still correct, or replace them, and set the next date.")
             )

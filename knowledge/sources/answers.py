@@ -23,20 +23,20 @@ def strange(url: str, service: str) -> Unreadable:
 def read_json(answer: SourceResponse, service: str) -> Any:
     """Return an object or a list. Raises Unreadable for anything else."""
     try:
-        said = loads_answer(answer.body)
+        reply = loads_answer(answer.body)
     except ValueError:
-        said = None
-    if not isinstance(said, dict | list):
+        reply = None
+    if not isinstance(reply, dict | list):
         raise strange(answer.url, service)
-    return said
+    return reply
 
 
 def read_object(answer: SourceResponse, service: str) -> dict[str, Any]:
     """Return an object. Raises Unreadable for anything else."""
-    said = read_json(answer, service)
-    if not isinstance(said, dict):
+    reply = read_json(answer, service)
+    if not isinstance(reply, dict):
         raise strange(answer.url, service)
-    return said
+    return reply
 
 
 def paged(ask: Callable[[Place], Page], first: Place, following: Callable[[Page], Place | None]) -> Iterator[Page]:
@@ -50,16 +50,16 @@ def paged(ask: Callable[[Place], Page], first: Place, following: Callable[[Page]
             return
 
 
-def dug(said: Any, *names: str) -> Any:
+def dug(reply: Any, *names: str) -> Any:
     """Return the value at the end of these names; None where one of them is not there."""
     for name in names:
-        said = said.get(name) if isinstance(said, dict) else None
-    return said
+        reply = reply.get(name) if isinstance(reply, dict) else None
+    return reply
 
 
-def listed(said: Any, *names: str) -> list[dict[str, Any]]:
+def listed(reply: Any, *names: str) -> list[dict[str, Any]]:
     """Return the objects of a list at the end of these names; empty where there is none."""
-    found = dug(said, *names)
+    found = dug(reply, *names)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 

@@ -38,20 +38,20 @@ class Feishu:
     def ask(self, path: str, **query: Any) -> dict[str, Any]:
         """Return the `data` of an answer. Raises Refused, Passing, Unreadable."""
         url = f"{self._url}/{path}?{urlencode(query, doseq=True)}"
-        said = self._answered(lambda: self._client.get(url))
-        data = said.get("data")
+        reply = self._answered(lambda: self._client.get(url))
+        data = reply.get("data")
         return data if isinstance(data, dict) else {}
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the objects of a list called `name`. An empty page may be followed by others. Raises as `ask`."""
         first = {"page_size": PAGE, **query}
 
-        def following(said: dict[str, Any]) -> dict[str, Any] | None:
-            token = said.get("page_token")
-            return {**first, "page_token": token} if token and said.get("has_more") else None
+        def following(reply: dict[str, Any]) -> dict[str, Any] | None:
+            token = reply.get("page_token")
+            return {**first, "page_token": token} if token and reply.get("has_more") else None
 
-        for said in paged(lambda place: self.ask(path, **place), first, following):
-            yield from listed(said, name)
+        for page in paged(lambda place: self.ask(path, **place), first, following):
+            yield from listed(page, name)
 
     def download(self, path: str) -> SourceResponse:
         return self._client.get(f"{self._url}/{path}")
@@ -64,15 +64,15 @@ class Feishu:
         """Return the answer. Raises Refused for an error, Passing where the rate limit persists."""
         for _attempt in range(TRIES):
             answer = call()
-            said = read_object(answer, "Feishu")
-            code = said.get("code")
+            reply = read_object(answer, "Feishu")
+            code = reply.get("code")
             if not isinstance(code, int):
                 raise strange(self._url, "Feishu")
             if code == 0:
-                return said
+                return reply
             if code != TOO_OFTEN:
                 why = _("Feishu refuses: %(why)s (%(code)s).")
-                raise Refused(why % {"why": str(said.get("msg") or "")[:200], "code": code})
+                raise Refused(why % {"why": str(reply.get("msg") or "")[:200], "code": code})
             _wait(answer)
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
 
@@ -80,8 +80,8 @@ class Feishu:
         url = f"{self._url}/auth/v3/tenant_access_token/internal"
         body = json.dumps({"app_id": self._app_id, "app_secret": self._secret}).encode()
         headers = {"Content-Type": "application/json; charset=utf-8"}
-        said = self._answered(lambda: self._sign_in.request("POST", url, headers=headers, body=body))
-        return str(said.get("tenant_access_token") or ""), said.get("expire")
+        reply = self._answered(lambda: self._sign_in.request("POST", url, headers=headers, body=body))
+        return str(reply.get("tenant_access_token") or ""), reply.get("expire")
 
 
 def _wait(answer: SourceResponse) -> None:

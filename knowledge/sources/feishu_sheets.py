@@ -46,8 +46,8 @@ def _rows(api: Feishu, path: str, sheet: dict[str, Any]) -> Iterator[list[Any]]:
     options = {"valueRenderOption": "ToString", "dateTimeRenderOption": "FormattedString"}
     for start in range(1, rows + 1 if columns else 1, ROWS):
         cells = f"{sheet.get('sheet_id')}!A{start}:{_letters(columns)}{min(start + ROWS - 1, rows)}"
-        said = api.ask(f"sheets/v2/{path}/values/{quote(cells, safe='')}", **options)
-        values = dug(said, "valueRange", "values")
+        reply = api.ask(f"sheets/v2/{path}/values/{quote(cells, safe='')}", **options)
+        values = dug(reply, "valueRange", "values")
         yield from (row for row in values if isinstance(row, list)) if isinstance(values, list) else ()
 
 

@@ -60,8 +60,8 @@ class Choice:
 def require_not_too_large(path: str, size: int) -> None:
     """Raise Unreadable for a file too large to fetch. size: bytes, as listed."""
     if size > settings.UPLOAD_MAX_BYTES:
-        said = _("%(path)s has more than %(most)s MB.")
-        raise Unreadable(said % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
+        message = _("%(path)s has more than %(most)s MB.")
+        raise Unreadable(message % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
 
 
 def gone(path: str) -> Unreadable:

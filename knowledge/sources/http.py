@@ -210,9 +210,11 @@ def date_of(text: str | None) -> Any:
 
 def _target(answer: SourceResponse) -> str:
     """Return where a redirect leads; "" without one. Raises Unreadable."""
-    said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
+    location = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
-        return urljoin(answer.url, said.encode("latin-1").decode()) if said else ""  # many servers send UTF-8 as it is
+        return (
+            urljoin(answer.url, location.encode("latin-1").decode()) if location else ""
+        )  # many servers send UTF-8 as it is
     except ValueError as error:
         raise Unreadable(_("%(url)s leads to no address.") % {"url": shown(answer.url)}) from error
 

@@ -54,8 +54,8 @@ class Graph:
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
         """Yield the objects of a list, page by page."""
-        for said in paged(self.ask, path, lambda said: str(said.get("@odata.nextLink") or "")):
-            yield from listed(said, "value")
+        for page in paged(self.ask, path, lambda page: str(page.get("@odata.nextLink") or "")):
+            yield from listed(page, "value")
 
     def download(self, url: str) -> SourceResponse:
         """Return the content at a `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
@@ -75,15 +75,15 @@ class Graph:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             answer = self._sign_in.request("POST", self._token_url, headers=headers, body=urlencode(given).encode())
-            said = read_object(answer, "Microsoft Graph")
+            reply = read_object(answer, "Microsoft Graph")
         except Passing:
             raise
         except Unreadable:
-            said = {}
-        if not said.get("access_token"):
+            reply = {}
+        if not reply.get("access_token"):
             why = _("%(url)s does not know this tenant, application and secret.")
             raise Unreadable(why % {"url": shown(self._token_url)})
-        return str(said["access_token"]), said.get("expires_in")
+        return str(reply["access_token"]), reply.get("expires_in")
 
 
 @dataclass(frozen=True)
@@ -136,52 +136,52 @@ def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
     items = dict(before.items) if before else {}
     path, is_hierarchical = before.link if before else f"drives/{drive_id}/root/delta", True
     while True:
-        said, applied = graph.answered(path, prefer=HIERARCHICAL)
+        changes, applied = graph.answered(path, prefer=HIERARCHICAL)
         is_hierarchical = is_hierarchical and HIERARCHICAL in applied
-        for item in listed(said, "value"):
+        for item in listed(changes, "value"):
             _take(items, item)
-        following = str(said.get("@odata.nextLink") or "")
+        following = str(changes.get("@odata.nextLink") or "")
         if not following:
-            return Drive(items, str(said.get("@odata.deltaLink") or ""), is_hierarchical)
+            return Drive(items, str(changes.get("@odata.deltaLink") or ""), is_hierarchical)
         if following == path:
             raise Unreadable(_("Microsoft Graph names the same page of changes again."))
         path = following
 
 
-def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
+def _take(items: dict[str, DriveItem], change: dict[str, Any]) -> None:
     """Apply one change; the last of several for an item counts."""
-    name = str(said.get("id") or "")
-    if "deleted" in said:
+    name = str(change.get("id") or "")
+    if "deleted" in change:
         items.pop(name, None)
-    elif name and said.get("name"):
+    elif name and change.get("name"):
         items[name] = DriveItem(
             id=name,
-            parent="" if "root" in said else str(dug(said, "parentReference", "id") or ""),
-            name=str(said["name"]),
-            is_folder="file" not in said,
-            version=str(said.get("cTag") or said.get("eTag") or said.get("lastModifiedDateTime") or "")[:200],
-            size=int(said["size"]) if isinstance(said.get("size"), int) else 0,
-            url=str(said.get("webUrl") or ""),
-            author=str(dug(said, "lastModifiedBy", "user", "displayName") or ""),
-            modified_at=str(said.get("lastModifiedDateTime") or ""),
-            is_shared="shared" in said,
+            parent="" if "root" in change else str(dug(change, "parentReference", "id") or ""),
+            name=str(change["name"]),
+            is_folder="file" not in change,
+            version=str(change.get("cTag") or change.get("eTag") or change.get("lastModifiedDateTime") or "")[:200],
+            size=int(change["size"]) if isinstance(change.get("size"), int) else 0,
+            url=str(change.get("webUrl") or ""),
+            author=str(dug(change, "lastModifiedBy", "user", "displayName") or ""),
+            modified_at=str(change.get("lastModifiedDateTime") or ""),
+            is_shared="shared" in change,
         )
 
 
 def _kept(file: Path, drive_id: str) -> Drive | None:
     """Return the cached state of this drive; None for anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        said = json.loads(file.read_text())
-        if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:
-            items = (DriveItem(**item) for item in said["items"])
-            return Drive({item.id: item for item in items}, said["link"], is_hierarchical=False)
+        kept = json.loads(file.read_text())
+        if (kept["format"], kept["drive"]) == (KEPT_FORMAT, drive_id) and kept["link"]:
+            items = (DriveItem(**item) for item in kept["items"])
+            return Drive({item.id: item for item in items}, kept["link"], is_hierarchical=False)
     return None
 
 
 def _keep(file: Path, drive_id: str, drive: Drive) -> None:
     """Store the cache atomically: another run may read it."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    said = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
+    state = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
     new = file.with_suffix(".new")
-    new.write_text(json.dumps({**said, "items": [asdict(item) for item in drive.items.values()]}))
+    new.write_text(json.dumps({**state, "items": [asdict(item) for item in drive.items.values()]}))
     new.replace(file)

@@ -30,7 +30,7 @@ from knowledge.sources.base import (
     words_of,
 )
 from knowledge.sources.files import remove_cache
-from knowledge.sources.rights import CLOSED, require_met, said_rights, take_rights
+from knowledge.sources.rights import CLOSED, require_met, stated_rights, take_rights
 from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, paced, storable
 from knowledge.sources.schedule import Pace, next_time
 from knowledge.sources.sync import PROGRESS_S, Keeper, items_of
@@ -83,7 +83,7 @@ def preview(source: Source, *, secret: str) -> Preview:
     try:
         connector = _connector(source, ConnectorContext(secret, pace=Pace(source.most_per_minute), cache=cache))
         try:
-            said_rights(source, connector)
+            stated_rights(source, connector)
             return _previewed(connector)
         finally:
             connector.close()
@@ -142,12 +142,12 @@ def _read(source: Source, run: SourceRun) -> None:
     reading = ConnectorContext(opened_secret(source), known, source.state, pace, cache=str(source.pk))
     connector = _connector(source, reading)
     try:
-        said = said_rights(source, connector)
+        accesses = stated_rights(source, connector)
         listing: Iterable[Item | Missed] = map(taken_in, connector.listing())
-        if said:
+        if accesses:
             listing = _whole(run, listing)
-            require_met(said, listing)
-        closed = take_rights(run, source, said)
+            require_met(accesses, listing)
+        closed = take_rights(run, source, accesses)
         Source.unscoped.filter(pk=source.pk).update(state={**source.state, CLOSED: closed})
         Keeper(run, source, connector, items=items).keep_all(listing)
     finally:
@@ -211,6 +211,6 @@ def taken_in(each: Item | Missed) -> Item | Missed:
         if text != storable(text):
             return Missed(storable(each.id), _("Its name has characters that cannot be stored: rename it there."))
         if len(text) > most:
-            said = _("Its name or address has more than %(most)s characters: shorten it there.")
-            return Missed(storable(each.id), said % {"most": most})
+            message = _("Its name or address has more than %(most)s characters: shorten it there.")
+            return Missed(storable(each.id), message % {"most": most})
     return replace(each, path=normalize("NFC", each.path))

@@ -29,18 +29,18 @@ CLOSED = "closed_folders"  # in the state of a source: what `take_rights` gives
 _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
-def said_rights(source: Source, connector: Connector) -> list[Access]:
+def stated_rights(source: Source, connector: Connector) -> list[Access]:
     """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
-    said = connector.rights() if source.takes_rights else []
-    if said is None:
+    accesses = connector.rights() if source.takes_rights else []
+    if accesses is None:
         raise Unreadable(
             _("This source does not say who can see what: do not copy rights from the source, and give them here.")
         )
-    _refuse_files(said)
-    return said
+    _refuse_files(accesses)
+    return accesses
 
 
-def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
+def require_met(accesses: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
     """Raise Unreadable for a rule that matches nothing: it may be misspelt and leave the intended folder open."""
     folders, dark = set[str](), list[str]()
     for item in listed:
@@ -48,7 +48,7 @@ def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None
         folders.update(_above(path))
         if isinstance(item, Missed) and item.is_branch:
             dark.append(path)
-    for access in said:
+    for access in accesses:
         is_dark = any(f"{access.prefix}/".startswith(f"{path}/") for path in dark)
         if access.prefix and access.prefix not in folders and not is_dark:
             raise Unreadable(
@@ -59,7 +59,7 @@ def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None
             )
 
 
-def take_rights(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
+def take_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
     """Apply access rules before importing items. Return {path: ids of the folders that this source closed for it}.
 
     Raises Unreadable where a folder that a rule closes does not hold what it should: what is granted stays then.
@@ -67,7 +67,7 @@ def take_rights(run: SourceRun, source: Source, said: list[Access]) -> dict[str,
     with transaction.atomic():
         require_held(run)
         lock_tree(source.folder.knowledge_base_id)  # before a folder is added, which shares it
-        return _settled(run, source, said)
+        return _settled(run, source, accesses)
 
 
 def end_rights(source: Source) -> None:
@@ -75,12 +75,12 @@ def end_rights(source: Source) -> None:
     settle(_origin(source), Right.VIEW, [], on=Folder)
 
 
-def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
+def _settled(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
     ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, list[Folder]]()
     wanted: list[tuple[Folder, Holder]] = []
     closed: dict[str, list[str]] = {}
-    for access in said:
+    for access in accesses:
         folders = [ensure_path(None, source.folder, tuple(access.prefix.split("/")) if access.prefix else ())]
         folders += _others(source, before.get(access.prefix, []), folders[0])  # renamed here, with the same content
         newly = {str(folder.pk) for folder in folders if _close(folder)}
@@ -91,9 +91,9 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
     _require_inside(source, ruled)
     held = {str(folder.pk) for folders in ruled.values() for folder in folders}
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
-    for folder in _others(source, ours - held) if said else ():
+    for folder in _others(source, ours - held) if accesses else ():
         restore_inheritance(None, folder)  # in the source it is as open as its parent
-    return closed if said else before
+    return closed if accesses else before
 
 
 def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
@@ -108,11 +108,11 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
         prefix = next((item for item in _above(folder_path(path)) if item in inside), None)
         is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
-            said = _(
+            message = _(
                 "“%(path)s” is outside the folder here that the rule for “%(below)s” closes. Move it there; nothing "
                 "is imported until then."
             )
-            raise Unreadable(said % {"path": path, "below": prefix})
+            raise Unreadable(message % {"path": path, "below": prefix})
 
 
 def _above(path: str) -> list[str]:
@@ -149,10 +149,10 @@ def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
     return [*users.values(), *groups.values()]
 
 
-def _refuse_files(said: Iterable[Access]) -> None:
+def _refuse_files(accesses: Iterable[Access]) -> None:
     """Raise Unreadable for a rule that names a file: rules are for folders and would leave the file open."""
     load()
-    for access in said:
+    for access in accesses:
         if access.prefix.lower().endswith(tuple(accepted_extensions())):
             raise Unreadable(
                 _("“%(name)s” is a file, but rights are set for folders. Nothing is imported until that is fixed.")

@@ -88,11 +88,11 @@ def named_problems(
         return list(run.problems)
     names = {problem["what"] for problem in run.problems}
     known = set(named_pages(principal, user, run.source).filter(path__in=names).values_list("path", flat=True))
-    told = [problem for problem in run.problems if problem["what"] in known]
-    if others := len(run.problems) - len(told):
-        said = ngettext("One page you cannot see.", "%(n)d pages you cannot see.", others) % {"n": others}
-        told.append({"what": "", "why": said})
-    return told
+    problems = [problem for problem in run.problems if problem["what"] in known]
+    if others := len(run.problems) - len(problems):
+        message = ngettext("One page you cannot see.", "%(n)d pages you cannot see.", others) % {"n": others}
+        problems.append({"what": "", "why": message})
+    return problems
 
 
 def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:
@@ -185,7 +185,9 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
         secret = ""
     secret = secret or secrets.token_urlsafe(32)  # which nobody knows
     right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    is_signed = any(hmac.compare_digest(right.encode(), signature.removeprefix("sha256=").encode()) for signature in signatures)
+    is_signed = any(
+        hmac.compare_digest(right.encode(), signature.removeprefix("sha256=").encode()) for signature in signatures
+    )
     is_known = hmac.compare_digest(secret.encode(), token.encode())
     if source is None or not (is_signed or is_known):
         raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})

@@ -45,11 +45,11 @@ def place_of(url: str) -> str:
 
 def read_page(graph: Graph, site: str, page_id: str) -> Content:
     """Return the content of a published page. Raises NotThere, Unreadable."""
-    said = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
-    page = _page(said)
+    reply = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
+    page = _page(reply)
     if not page.is_published:
         raise Unreadable(edited(page))
-    body = f"<h1>{escape(page.title)}</h1>{''.join(_parts(said.get('canvasLayout')))}"
+    body = f"<h1>{escape(page.title)}</h1>{''.join(_parts(reply.get('canvasLayout')))}"
     return Content(document_of(page.title, body), title=page.title, sections=sections_of_html(body))
 
 
@@ -57,13 +57,13 @@ def edited(page: Page) -> str:
     return _("“%(name)s” is being edited there: it is read again when it is published.") % {"name": page.title}
 
 
-def _page(said: Mapping[str, Any]) -> Page:
-    state = said.get("publishingState")
+def _page(data: Mapping[str, Any]) -> Page:
+    state = data.get("publishingState")
     return Page(
-        id=str(said.get("id") or ""),
-        title=str(said.get("title") or ""),
-        version=str(said.get("eTag") or "")[:200],
-        library=str(dug(said, "parentReference", "listId") or ""),
+        id=str(data.get("id") or ""),
+        title=str(data.get("title") or ""),
+        version=str(data.get("eTag") or "")[:200],
+        library=str(dug(data, "parentReference", "listId") or ""),
         is_published=dug(state, "level") == "published",
         was_published=str(dug(state, "versionId") or "0").partition(".")[0] != "0",
     )

@@ -189,8 +189,8 @@ class Keeper:
 
     def _left_alone(self, row: SourceItem, item: Item) -> None:
         """Process an unchanged item, which may have been moved, or be back."""
-        said = (item.id, item.path, item.url or row.url, item.author or row.author, item.title or row.title)
-        if row.gone_at is None and said == (row.original_id, row.path, row.url, row.author, row.title):
+        facts = (item.id, item.path, item.url or row.url, item.author or row.author, item.title or row.title)
+        if row.gone_at is None and facts == (row.original_id, row.path, row.url, row.author, row.title):
             self._count(row, "unchanged")
             return
         with transaction.atomic():

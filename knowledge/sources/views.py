@@ -54,7 +54,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     context = {
         "title": _("Sources"),
         "rows": [(row, kind_of(row.kind).label, runs.get(row.pk)) for row in rows],
-        "kinds": [(name, each.label, each.about) for name in connectors.names() for each in [connectors.get(name)]]
+        "kinds": [(name, item.label, item.about) for name in connectors.names() for item in [connectors.get(name)]]
         if may
         else [],
     }

@@ -67,9 +67,9 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
     from trafilatura import extract
     from trafilatura.metadata import extract_metadata
 
-    said = extract_metadata(tree, date_config={"original_date": False, "extensive_search": False})
+    metadata = extract_metadata(tree, date_config={"original_date": False, "extensive_search": False})
     heading = " ".join(tree.xpath("string(//h1[1])").split())
-    title = heading or (said.title if said else "") or " ".join(tree.xpath("string(//title)").split())
+    title = heading or (metadata.title if metadata else "") or " ".join(tree.xpath("string(//title)").split())
     language = tree.get("lang") or ""
     body = extract(
         tree,
@@ -84,8 +84,8 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
     return Content(
         page.encode(),
         title=title[:300],
-        author=(said.author or "" if said else "")[:200],
-        modified_at=_day(said.date if said else None),
+        author=(metadata.author or "" if metadata else "")[:200],
+        modified_at=_day(metadata.date if metadata else None),
         sections=sections,
     )
 

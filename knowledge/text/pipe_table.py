@@ -44,7 +44,7 @@ def cell_spans(line: str) -> list[tuple[int, int]]:
     return spans
 
 
-def said_row(names: Sequence[str], cells: Sequence[str]) -> str:
+def labelled_row(names: Sequence[str], cells: Sequence[str]) -> str:
     """Write a row as text with its column names: "Name: value; Name: value". Two cells without names are a key and its value."""
     if not names and len(cells) == 2 and all(cells):
         return ": ".join(cells)

@@ -114,8 +114,8 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
             row.save(update_fields=["state", "attempts", "next_at"])
             record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row.webhook, detail={"sent_again": str(row.pk)})
             queue_delivery(row)
-        said = ngettext("%(n)d delivery is sent again.", "%(n)d deliveries are sent again.", len(rows))
-        messages.success(request, said % {"n": len(rows)})
+        message = ngettext("%(n)d delivery is sent again.", "%(n)d deliveries are sent again.", len(rows))
+        messages.success(request, message % {"n": len(rows)})
 
     def has_resend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("knowledge.change_webhook")

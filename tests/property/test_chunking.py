@@ -46,7 +46,7 @@ def blocks(draw: st.DrawFn) -> list[Block]:
 
 
 documents = st.builds(
-    lambda title, found: ParsedDocument(title=title, blocks=tuple(each for group in found for each in group)),
+    lambda title, found: ParsedDocument(title=title, blocks=tuple(element for group in found for element in group)),
     st.none() | prose,
     st.lists(blocks(), max_size=25),
 )

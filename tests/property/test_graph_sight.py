@@ -51,7 +51,10 @@ def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[obje
     text = dict(Chunk.unscoped.values_list("id", "text"))
     return (
         {(item.name, item.kind, item.hops, item.passages) for item in found.entities},
-        {(name[relation.subject_id], relation.kind, name[relation.object_id], len(relation.chunk_ids)) for relation in found.relations},
+        {
+            (name[relation.subject_id], relation.kind, name[relation.object_id], len(relation.chunk_ids))
+            for relation in found.relations
+        },
         {text[pk] for pk, _score in found.passages},
     )
 

@@ -55,16 +55,16 @@ class Feishu:
         try:
             if signed is not None:
                 _check_signature(account, headers, body, signed, now)
-            said = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
-            if said.get("type") == "url_verification":
-                _require_same(said["token"], account.verification_token)
-                return Challenge({"challenge": str(said["challenge"])})
-            head = said["header"]
+            reply = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
+            if reply.get("type") == "url_verification":
+                _require_same(reply["token"], account.verification_token)
+                return Challenge({"challenge": str(reply["challenge"])})
+            head = reply["header"]
             _require_same(head["token"], account.verification_token)
             _require_same(head["app_id"], account.app_id)
             if signed is None:
                 raise NotFromPlatform("there is no signature")
-            return _message(account, head, said["event"]) if head["event_type"] == MESSAGE else None
+            return _message(account, head, reply["event"]) if head["event_type"] == MESSAGE else None
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
 
@@ -129,11 +129,11 @@ def _text(kind: str, content: Mapping[str, Any]) -> str | None:
     if kind != "post":
         return None
     post = content if "content" in content else list(content.values())[0]  # noqa: RUF015 - an empty one is a LookupError
-    lines = ["".join(_said(part) for part in line) for line in post["content"]]
+    lines = ["".join(_text_of(part) for part in line) for line in post["content"]]
     return "\n".join(filter(None, [post.get("title", ""), *lines]))
 
 
-def _said(part: Mapping[str, Any]) -> str:
+def _text_of(part: Mapping[str, Any]) -> str:
     """Return the words of a part of a post's line; for a mention, the key that stands for it in a text."""
     return str(part.get("user_id", "") if part.get("tag") == "at" else part.get("text", ""))
 
@@ -155,8 +155,8 @@ class FeishuCalls:
 
     @_read("bot")
     def bot(self) -> Bot:
-        told = self._called("GET", "bot/v3/info")["bot"]
-        return Bot(str(told["open_id"]), str(told.get("app_name", "")))
+        bot_info = self._called("GET", "bot/v3/info")["bot"]
+        return Bot(str(bot_info["open_id"]), str(bot_info.get("app_name", "")))
 
     @_read("mails_of")
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
@@ -214,15 +214,15 @@ class FeishuCalls:
         url = f"{self._account.base_url.rstrip('/')}/open-apis/{path}"
         try:
             answer = request(method, url, services_at(url), most_bytes=MAX_BYTES, **more)
-            told: dict[str, Any] = loads_answer(answer.body)
-            code = told["code"]
+            reply: dict[str, Any] = loads_answer(answer.body)
+            code = reply["code"]
         except NotRead as error:
             raise PlatformError(f"{path}: {error}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise PlatformError(f"{path}: what it answers cannot be read") from error
         if code != 0:
-            raise PlatformError(f"{path}: {code} {str(told.get('msg', ''))[:200]}")
-        return told
+            raise PlatformError(f"{path}: {code} {str(reply.get('msg', ''))[:200]}")
+        return reply
 
 
 def post(reply: Reply) -> dict[str, Any]:
@@ -235,11 +235,11 @@ def post(reply: Reply) -> dict[str, Any]:
     return {"zh_cn": {"title": "", "content": lines}}
 
 
-def _id(said: object) -> str:
+def _id(value: object) -> str:
     """Return one of Feishu's ids for storage. Raises ValueError."""
-    if not isinstance(said, str) or not _ID.fullmatch(said):
+    if not isinstance(value, str) or not _ID.fullmatch(value):
         raise ValueError("an id is none")
-    return said
+    return value
 
 
 def _part(text: str) -> str:

@@ -52,7 +52,7 @@ def as_html(message: ShownMessage) -> SafeString:
     parts = list(chips_after(message, message.around.sources))
     is_written = message.provider not in OURS
     written = _with_contents(_read(_written(parts)), message) if is_written else ""
-    body = written or _stressed(_lines(_told(parts, message.headlines)), message)
+    body = written or _stressed(_lines(_html_of(parts, message.headlines)), message)
     chips = ["".join(map(_drawn, item)) for _sentence, item in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
@@ -60,7 +60,7 @@ def as_html(message: ShownMessage) -> SafeString:
     return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
 
 
-def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
+def _html_of(parts: Sequence[Part], above: Mapping[str, str]) -> str:
     """Return the text with placeholders for its chips: each sentence after its gap. above: other texts for sentences."""
     pieces = (
         f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
@@ -77,7 +77,7 @@ def _written(parts: Sequence[Part]) -> str:
     columns, before, in_code = None, "", False
     for place, (sentence, _chips) in enumerate(parts):
         row, indent = tables.get(place), code_indent(sentence.gap)
-        said = _marked(sentence.text, place, parts[place])
+        text = _marked(sentence.text, place, parts[place])
         if in_code and indent is None:
             pieces.append(f"\n{_FENCE}\n\n")
         if row is not None:
@@ -86,10 +86,10 @@ def _written(parts: Sequence[Part]) -> str:
             cells = [row[1].get(name, "") for name in row[0]]
             pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
         elif indent is not None:
-            pieces.append(f"{'' if in_code else f'{chr(10)}{chr(10)}{_FENCE}'}\n{indent}{said}")
+            pieces.append(f"{'' if in_code else f'{chr(10)}{chr(10)}{_FENCE}'}\n{indent}{text}")
         else:
             is_first_step = _STEP.match(sentence.gap) and not _STEP.match(before)  # else 2. goes on with a paragraph
-            pieces.append(f"{chr(10) * 2 if columns or is_first_step else ''}{sentence.gap or ' '}{said}")
+            pieces.append(f"{chr(10) * 2 if columns or is_first_step else ''}{sentence.gap or ' '}{text}")
         columns, before, in_code = row[0] if row else None, sentence.gap or before, indent is not None
     return "".join([*pieces, f"\n{_FENCE}" if in_code else ""]).strip()
 
@@ -102,10 +102,10 @@ def _line(cells: Iterable[str]) -> str:
 def _marked(text: str, place: int, part: Part) -> str:
     """Return a sentence with the placeholder of its chips, marked where it was not checked."""
     sentence, chips = part
-    said = text.translate(_RESERVED)
-    said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
-    said = f"{said}{_OUTSIDE}" if sentence.is_outside else said
-    return f"{said}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else said
+    words = text.translate(_RESERVED)
+    words = words if sentence.is_checked else f"{_OPEN}{words}{_CLOSE}"
+    words = f"{words}{_OUTSIDE}" if sentence.is_outside else words
+    return f"{words}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else words
 
 
 def _stressed(body: str, message: ShownMessage) -> str:

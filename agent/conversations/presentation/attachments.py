@@ -35,15 +35,15 @@ class Attachment:
     def of(cls, row: DocumentRow) -> "Attachment":
         version = row.version
         if version.parse_status == ParseStatus.FAILED:
-            reading, said = ReadingProgress.FAILED, version.failure_reason
+            reading, message = ReadingProgress.FAILED, version.failure_reason
         elif row.document.current_version_id is None:
-            reading, said = ReadingProgress.GOES_ON, _said(row)
+            reading, message = ReadingProgress.GOES_ON, _state_of(row)
         else:
-            reading, said = ReadingProgress.DONE, _("ready")
-        return cls(row.document.pk, row.document.filename, version.size_bytes, reading, said)
+            reading, message = ReadingProgress.DONE, _("ready")
+        return cls(row.document.pk, row.document.filename, version.size_bytes, reading, message)
 
 
-def _said(row: DocumentRow) -> str:
+def _state_of(row: DocumentRow) -> str:
     stage = row.stage
     if stage is None:
         return _("waits to be read")

@@ -31,11 +31,11 @@ def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[M
     documents = {passage.document_id for message, _row in pairs for passage in message.read}
     documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
     places = places_of(principal, documents)
-    told = {message.id: _around(message, row, places) for message, row in pairs}
+    details = {message.id: _around(message, row, places) for message, row in pairs}
     for message, row in pairs:
         if message.stop_reason == StopReason.NO_EVIDENCE:
-            told[message.id] = replace(told[message.id], close_titles=close_titles(principal, _asked(row)))
-    return told
+            details[message.id] = replace(details[message.id], close_titles=close_titles(principal, _asked(row)))
+    return details
 
 
 def _asked(row: Message) -> str:
@@ -58,10 +58,10 @@ def _around(message: ShownMessage, row: Message, places: Places) -> Around:
 
 def _disagreements(sources: Iterable[CitedPassage], row: Message) -> Iterator[tuple[CitedPassage, CitedPassage]]:
     """Yield the contradicting pairs of which the person may see both, with their places."""
-    told = {source.citation.number: source for source in sources if source.place}
+    by_number = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
-        if all(number in told for number in pair):
-            first = sorted((told[number] for number in pair), key=_standing, reverse=True)
+        if all(number in by_number for number in pair):
+            first = sorted((by_number[number] for number in pair), key=_standing, reverse=True)
             yield first[0], first[1]
 
 
@@ -78,11 +78,11 @@ def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Cite
         place = places.get(citation.passage.document_id)
         label = _short(citation.passage.title)
         if titles[citation.passage.title] > 1 and place is not None:
-            label = f"{label} · {_told_apart(citation, message, places)}"
+            label = f"{label} · {_distinct_title(citation, message, places)}"
         yield CitedPassage(citation, label, place, marked(citation.snippet, asked))
 
 
-def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
+def _distinct_title(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
     """Return what distinguishes a document from others with its title: its folder, else its file, else its date."""
     mine = places[citation.passage.document_id]
     others = [

@@ -43,11 +43,11 @@ def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]
         yield run
 
 
-def _cells(said: str) -> Cells:
+def _cells(text: str) -> Cells:
     """Return the cells of a row said with its header; empty for other text.
 
     The column that names the rows may be unnamed.
     """
-    first, *others = said.split("; ")
+    first, *others = text.split("; ")
     pairs = [part.partition(": ") for part in ([first] if ": " in first or not others else [f": {first}"]) + others]
     return {name: value for name, _colon, value in pairs} if all(value for _name, _colon, value in pairs) else {}

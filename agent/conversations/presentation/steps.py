@@ -69,9 +69,9 @@ def steps_of(state: Mapping[str, Any]) -> tuple[StepSummary, ...]:
     found, place = [], 0
     for step in trace:
         added = _added(step)
-        if said := _said(step):
+        if step_text := _wording_of(step):
             brought = ", ".join(_brought(step, evidence[place : place + added]))
-            found.append(StepSummary(said, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
+            found.append(StepSummary(step_text, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
         place += added
     return tuple(found)
 
@@ -79,24 +79,24 @@ def steps_of(state: Mapping[str, Any]) -> tuple[StepSummary, ...]:
 def in_seconds(ms: int) -> str:
     """Format a duration: tenths below ten seconds, whole seconds from there."""
     seconds = ms / 1000
-    told = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
-    return _("%(seconds)s s") % {"seconds": told}
+    duration = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
+    return _("%(seconds)s s") % {"seconds": duration}
 
 
 def _added(step: Mapping[str, Any]) -> int:
     return int((step.get("out") or {}).get("evidence_added", 0)) if step.get("tool") else 0
 
 
-def _said(step: Mapping[str, Any]) -> Said:
+def _wording_of(step: Mapping[str, Any]) -> Said:
     """Describe a step, with the skill it served; "" for an internal step.
 
     Tools of outside services are called by their names.
     """
     if tool := step.get("tool"):
-        said = TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
+        label = TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
         if skill := (step.get("in") or {}).get("skill"):
-            return _("Skill: %(skill)s · %(said)s") % {"skill": skill.replace("-", " "), "said": said}
-        return said
+            return _("Skill: %(skill)s · %(said)s") % {"skill": skill.replace("-", " "), "said": label}
+        return label
     if step["node"] == State.ROUTE:
         return WAYS.get((step.get("out") or {}).get("route", ""), "")
     return ACTIONS.get(step["action"], "")
@@ -123,8 +123,8 @@ def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) ->
     passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _added(step)
     documents = len({item["source"].get("doc_id") for item in evidence if item["type"] == "doc_chunk"})
     if documents:
-        told = ngettext("%(passages)s in %(count)d document", "%(passages)s in %(count)d documents", documents)
-        yield told % {"passages": _passages(passages), "count": documents}
+        text = ngettext("%(passages)s in %(count)d document", "%(passages)s in %(count)d documents", documents)
+        yield text % {"passages": _passages(passages), "count": documents}
     elif passages and step["node"] == State.RETRIEVE:
         yield _passages(passages)
     elif step["node"] in (State.RETRIEVE, State.QUERY) and not _added(step):

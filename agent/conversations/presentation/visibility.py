@@ -38,11 +38,11 @@ from knowledge.services.access_requests import Offer, offers
 
 @dataclass(frozen=True)
 class _Seen:
-    """The visible sources of some messages. queries: primary keys of citations of results; vouched: results."""
+    """The visible sources of some messages. queries: primary keys of citations of results; still_visible: results."""
 
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
-    vouched: Collection[Queried]
+    still_visible: Collection[Queried]
     verified: Mapping[UUID, Sequence[ShownVerified]]
     offers: Mapping[UUID, Offer]
     files: Collection[MadeFile]
@@ -59,7 +59,7 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     wanted |= {pk for row in found for pk in _leaned_on(row)[0]}
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
     verified = _verified(found)
-    vouched = visible_queries(
+    still_visible = visible_queries(
         principal,
         {
             *results.values(),
@@ -70,8 +70,8 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
     seen = _Seen(
         {passage.chunk_id: passage for passage in passages(principal, wanted)},
-        {pk for pk, queried in results.items() if queried in vouched},
-        vouched,
+        {pk for pk, queried in results.items() if queried in still_visible},
+        still_visible,
         verified,
         offers(principal, {pk for row in found for pk in _offered(row)}),
         made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
@@ -114,12 +114,14 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
     pages = tuple(_page(page) for page in row.pages.all())
-    verified = tuple(element for element in seen.verified.get(row.pk, ()) if standing_on(element.answer_id) in seen.vouched)
+    verified = tuple(
+        element for element in seen.verified.get(row.pk, ()) if standing_on(element.answer_id) in seen.still_visible
+    )
     outside = {page.number for page in pages}  # public: every reader of the answer may see them
     numbers = {element.number for element in citations} | {element.number for element in queries} | outside
     numbers |= {element.number for element in verified}
-    said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
-    shown = {c.number: _citation(c, seen.passages[c.chunk_id], said) for c in citations}
+    texts = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
+    shown = {c.number: _citation(c, seen.passages[c.chunk_id], texts) for c in citations}
     sentences = _sentences(row, numbers, outside)
     may_say = _may_say(row, seen)
     return ShownMessage(
@@ -177,7 +179,7 @@ def _content(row: Message, sentences: Collection[ShownSentence]) -> str:
 def _may_say(row: Message, seen: _Seen) -> bool:
     """Return whether the completed question may be shown: everything read for completing it is still visible."""
     leaned_on, queried = _leaned_on(row)
-    return leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
+    return leaned_on <= seen.passages.keys() and queried <= set(seen.still_visible)
 
 
 def _explore_of(row: Message) -> str:
@@ -220,7 +222,12 @@ def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]
         assert element.answer is not None  # filtered
         found[element.message_id].append(
             ShownVerified(
-                element.number, element.evidence_id, element.answer.pk, element.answer.question, element.by, element.verified_on
+                element.number,
+                element.evidence_id,
+                element.answer.pk,
+                element.answer.question,
+                element.by,
+                element.verified_on,
             )
         )
     return found
@@ -249,16 +256,16 @@ def _leaned_on(row: Message) -> tuple[set[UUID], set[Queried]]:
 
 def _understood(row: Message) -> str:
     asked = row.state.get("input", {})
-    whole, said = asked.get("normalized_query", ""), " ".join(asked.get("query", "").split())
-    return "" if whole == said else whole
+    whole, query = asked.get("normalized_query", ""), " ".join(asked.get("query", "").split())
+    return "" if whole == query else whole
 
 
-def _citation(row: Citation, passage: ShownPassage, said: Collection[str]) -> ShownCitation:
+def _citation(row: Citation, passage: ShownPassage, texts: Collection[str]) -> ShownCitation:
     """Return a citation for display.
 
-    said: the sentences of an answer made of passages; other answers show only its place.
+    texts: the sentences of an answer made of passages; other answers show only its place.
     """
-    excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks, said=said) if said else ()
+    excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks, texts=texts) if texts else ()
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 
 

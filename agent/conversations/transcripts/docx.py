@@ -12,17 +12,17 @@ from agent.conversations.transcripts.transcript import Transcript, TranscriptTab
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def as_docx(told: Transcript) -> bytes:
+def as_docx(transcript: Transcript) -> bytes:
     from docx import Document  # 20 MB that most processes never need
 
     document = Document()
-    document.core_properties.title = printable(told.title)[:255]
+    document.core_properties.title = printable(transcript.title)[:255]
     document.core_properties.author = ""
-    document.add_heading(printable(told.title), 0)
-    day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
+    document.add_heading(printable(transcript.title), 0)
+    day = date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
     made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
     document.add_paragraph().add_run(made).italic = True
-    for turn in told.turns:
+    for turn in transcript.turns:
         document.add_heading(printable(turn.question) or _("Question"), 1)
         for paragraph in turn.paragraphs:
             line = document.add_paragraph()
@@ -35,9 +35,9 @@ def as_docx(told: Transcript) -> bytes:
             _add_table(document, table)
         for remark in turn.remarks:
             document.add_paragraph().add_run(printable(remark)).italic = True
-    if told.footnotes:
+    if transcript.footnotes:
         document.add_heading(_("Sources"), 1)
-        for note in told.footnotes:
+        for note in transcript.footnotes:
             document.add_paragraph(printable(f"[{note.number}] {note.text} {note.address}".strip()))
     written = BytesIO()
     document.save(written)

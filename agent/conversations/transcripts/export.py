@@ -34,9 +34,9 @@ def export(
     if form not in FORMATS:
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]
-    evidence = {each.evidence_id for message in messages for each in message.citations}
-    evidence |= {each.evidence_id for message in messages for each in message.queries}
-    evidence |= {each.evidence_id for message in messages for each in message.pages}
-    evidence |= {each.evidence_id for message in messages for each in message.verified}
+    evidence = {citation.evidence_id for message in messages for citation in message.citations}
+    evidence |= {query.evidence_id for message in messages for query in message.queries}
+    evidence |= {page.evidence_id for message in messages for page in message.pages}
+    evidence |= {item.evidence_id for message in messages for item in message.verified}
     record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
     return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type

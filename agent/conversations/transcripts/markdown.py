@@ -10,15 +10,15 @@ from copilot_site.lib.text.markdown_text import escaped_markdown, markdown_addre
 MEDIA_TYPE = "text/markdown"
 
 
-def as_markdown(told: Transcript) -> bytes:
+def as_markdown(transcript: Transcript) -> bytes:
     made = _("Exported on %(day)s, with the sources that the exporter can read.") % {
-        "day": date_format(localtime(told.made_at), "DATETIME_FORMAT")
+        "day": date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
     }
-    parts = [f"# {escaped_markdown(told.title)}", f"*{made}*"]
-    for turn in told.turns:
+    parts = [f"# {escaped_markdown(transcript.title)}", f"*{made}*"]
+    for turn in transcript.turns:
         parts += _turn(turn)
-    if told.footnotes:
-        parts += ["---", "\n".join(_footnote(note) for note in told.footnotes)]
+    if transcript.footnotes:
+        parts += ["---", "\n".join(_footnote(note) for note in transcript.footnotes)]
     return ("\n\n".join(parts) + "\n").encode()
 
 

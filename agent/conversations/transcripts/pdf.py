@@ -17,7 +17,7 @@ MAX_COLUMNS = 24  # of a table: each is 20 points wide then, 12 of them its padd
 INK, SOFT, LINE = "#1c2422", "#55625e", "#b9b4aa"
 
 
-def as_pdf(told: Transcript) -> bytes:
+def as_pdf(transcript: Transcript) -> bytes:
     from reportlab.lib.pagesizes import A4  # 15 MB that most processes never need
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -25,21 +25,23 @@ def as_pdf(told: Transcript) -> bytes:
 
     pdfmetrics.registerFont(UnicodeCIDFont(FONT))
     style = _styles()
-    day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
+    day = date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
     made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
-    story: list[Any] = [Paragraph(_text(told.title), style["title"]), Paragraph(_text(made), style["soft"])]
-    for turn in told.turns:
+    story: list[Any] = [Paragraph(_text(transcript.title), style["title"]), Paragraph(_text(made), style["soft"])]
+    for turn in transcript.turns:
         story.append(Paragraph(_text(turn.question) or _("Question"), style["question"]))
         story += [Paragraph(" ".join(map(_span, paragraph)), style["text"]) for paragraph in turn.paragraphs]
         for table in turn.tables:
             story += _table(table, style["cell"], A4[0] - 2 * MARGIN)
         story += [Paragraph(_text(remark), style["soft"]) for remark in turn.remarks]
-    if told.footnotes:
+    if transcript.footnotes:
         story.append(Paragraph(_("Sources"), style["question"]))
-        story += [Paragraph(_text(f"[{n.number}] {n.text} {n.address}".strip()), style["soft"]) for n in told.footnotes]
+        story += [
+            Paragraph(_text(f"[{n.number}] {n.text} {n.address}".strip()), style["soft"]) for n in transcript.footnotes
+        ]
     written = BytesIO()
     SimpleDocTemplate(
-        written, pagesize=A4, margin=MARGIN, leftMargin=MARGIN, rightMargin=MARGIN, title=printable(told.title)
+        written, pagesize=A4, margin=MARGIN, leftMargin=MARGIN, rightMargin=MARGIN, title=printable(transcript.title)
     ).build(story)
     return written.getvalue()
 

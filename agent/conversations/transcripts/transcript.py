@@ -73,13 +73,13 @@ class Transcript:
 
 def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime) -> Transcript:
     """Return the transcript of messages in order, as their reader may see them; each answer has its own footnotes."""
-    told = Transcript(title or _("Conversation"), made_at)
+    transcript = Transcript(title or _("Conversation"), made_at)
     questions = {message.id: message for message in messages if message.role == Role.USER}
     for answer in messages:
         if answer.role == Role.ASSISTANT and answer.is_complete:
             asked = questions.get(answer.parent_id) if answer.parent_id else None
-            told.turns.append(_turn(asked, answer, told.footnotes, address_of))
-    return told
+            transcript.turns.append(_turn(asked, answer, transcript.footnotes, address_of))
+    return transcript
 
 
 def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf) -> Turn:
@@ -164,13 +164,13 @@ def _page(page: ShownPage) -> str:
 
 
 def _verified(each: ShownVerified) -> str:
-    said = {"name": each.by, "day": each.verified_on.isoformat(), "question": each.question}
-    return _("Verified by %(name)s on %(day)s: %(question)s") % said
+    values = {"name": each.by, "day": each.verified_on.isoformat(), "question": each.question}
+    return _("Verified by %(name)s on %(day)s: %(question)s") % values
 
 
 def _query(query: ShownQuery) -> str:
-    said = _("Data source %(name)s") % {"name": query.source}
-    return f"{said}: {query.result.meaning.headline}" if query.result else said
+    message = _("Data source %(name)s") % {"name": query.source}
+    return f"{message}: {query.result.meaning.headline}" if query.result else message
 
 
 def printable(text: str) -> str:

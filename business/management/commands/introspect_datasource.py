@@ -21,12 +21,12 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             source = source_named(options["name"])
-            layer = draft(None, source, progress=self._told, unread=self._left_out)
+            layer = draft(None, source, progress=self._report, unread=self._left_out)
             if options["save"]:
                 save_layer(None, source, layer)
         self.stdout.write(written(layer))
 
-    def _told(self, done: int, count: int, name: str) -> None:
+    def _report(self, done: int, count: int, name: str) -> None:
         """Report progress on standard error, apart from the layer."""
         self.stderr.write(f"{done} of {count}: {name}")
 

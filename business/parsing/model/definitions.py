@@ -57,21 +57,21 @@ def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collecti
     key = "zh" if language.startswith("zh") else "en"
     found = _Followed.of(sql, catalog, repeated)
     plain = (model for model in found.used if not model.default_filter and model.name not in repeated)
-    told = [defined(model, key) for model in plain if model.description.all()]
+    definitions = [defined(model, key) for model in plain if model.description.all()]
     with override("zh-hans" if key == "zh" else "en"):
-        told += [defined(measure, key) for measure in found.followed if measure.description.all()]
-        told += [otherwise(measure, key) for measure in found.missed]
+        definitions += [defined(measure, key) for measure in found.followed if measure.description.all()]
+        definitions += [otherwise(measure, key) for measure in found.missed]
         if found.is_free:
-            told.append(_("Counted by a model's own query, not by a definition in the data."))
-    return tuple(dict.fromkeys(told))
+            definitions.append(_("Counted by a model's own query, not by a definition in the data."))
+    return tuple(dict.fromkeys(definitions))
 
 
 def differences(sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> tuple[str, ...]:
     """Return for the model each measure that a statement computes, or names a column by, against its definition."""
-    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing)
+    return tuple(alternative_words(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing)
 
 
-def said_otherwise(model: SemanticModel, measure: Measure) -> str:
+def alternative_words(model: SemanticModel, measure: Measure) -> str:
     """Return for the model how the layer defines a measure."""
     filters = _filters(measure, model)
     return (
@@ -105,8 +105,8 @@ class _Followed:
             return cls()
         names = {table.name for table in tree.find_all(exp.Table)}
         used = tuple(model for model in catalog.layer.semantic_models if model.table in names)
-        found = [each for select in tree.find_all(exp.Select) for each in _aggregated(Select.of(select, catalog))]
-        aliases = (each.alias for select in tree.find_all(exp.Select) for each in select.expressions)
+        found = [entry for select in tree.find_all(exp.Select) for entry in _aggregated(Select.of(select, catalog))]
+        aliases = (expression.alias for select in tree.find_all(exp.Select) for expression in select.expressions)
         shown = {alias.lower().replace("_", " ") for alias in aliases if alias}
         matched: set[_Aggregated] = set()
         followed, differing = [], []

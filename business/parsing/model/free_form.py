@@ -39,8 +39,8 @@ def fault_in(sql: str, catalog: Catalog) -> StatementFault | None:
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
         if why:
             return StatementFault(why, is_wrong=True)
-    told = [*differences(sql, catalog, _repeated(selects)), *_doubts(selects)]
-    return StatementFault(" ".join(told), is_wrong=False) if told else None
+    faults = [*differences(sql, catalog, _repeated(selects)), *_doubts(selects)]
+    return StatementFault(" ".join(faults), is_wrong=False) if faults else None
 
 
 def not_read(tree: exp.Expr) -> StatementFault | None:
@@ -58,13 +58,13 @@ def not_read(tree: exp.Expr) -> StatementFault | None:
     )
 
 
-def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
+def definitions_in(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """Return the remarks shown with the result of a free statement: the definitions it follows, and doubts."""
     tree = parsed(sql)
     selects = _selects(tree, catalog) if tree is not None else []
-    told = definitions_of(sql, catalog, language, _repeated(selects))
+    definitions = definitions_of(sql, catalog, language, _repeated(selects))
     with override("zh-hans" if language.startswith("zh") else "en"):
-        return (*told, *_doubts(selects))
+        return (*definitions, *_doubts(selects))
 
 
 def limit_of(sql: str) -> int | None:
@@ -79,12 +79,12 @@ def conditions_of(sql: str, language: str) -> tuple[str, ...]:
     """Return the conditions of a statement as it writes them, for the note below its headline."""
     tree = parsed(sql)
     parts = [item.sql(dialect="postgres") for item in tree.find_all(exp.Where, exp.Having)] if tree else []
-    told = " ".join(" ".join(dict.fromkeys(parts)).split())
-    if not told:
+    conditions = " ".join(" ".join(dict.fromkeys(parts)).split())
+    if not conditions:
         return ()
-    if len(told) > MAX_TOLD:
+    if len(conditions) > MAX_TOLD:
         return ("按 SQL 中的条件筛选",) if language.startswith("zh") else ("filtered as the SQL says",)
-    return (told,)
+    return (conditions,)
 
 
 def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
@@ -93,11 +93,11 @@ def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
 
 def _doubts(selects: Sequence["_Checked"]) -> list[str]:
     """Return doubts: values among others that no row has, and rows that a join adds several times."""
-    told = [why for own in selects for why in own.values_among_others()]
+    doubts = [why for own in selects for why in own.values_among_others()]
     for base, other in (pair for own in selects for pair in own.repeated_rows()):
         named = {"base": base.name, "other": other.name}
-        told.append(_("Rows of %(base)s are counted or added several times by the join with %(other)s.") % named)
-    return list(dict.fromkeys(told))
+        doubts.append(_("Rows of %(base)s are counted or added several times by the join with %(other)s.") % named)
+    return list(dict.fromkeys(doubts))
 
 
 def _repeated(selects: Sequence["_Checked"]) -> frozenset[str]:

@@ -77,8 +77,8 @@ def _either(
     is_narrowed = alone.filters or alone.times or alone.dimensions or alone.related
     if not (earlier.filters or earlier.times) or (is_narrowed and alone.rows is None):
         return None
-    told = one_of([going_on, alone], lexicon.catalog, context)
-    return told if isinstance(told, Clarification) else None
+    reading = one_of([going_on, alone], lexicon.catalog, context)
+    return reading if isinstance(reading, Clarification) else None
 
 
 def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
@@ -128,15 +128,15 @@ class Change:
 
     def made(self) -> list[LogicalQuery]:
         """Return the possible queries, several if ambiguous. Raises Unread."""
-        said = self.said
+        reading = self.said
         query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
-        if said.is_share:
+        if reading.is_share:
             queries = [share for entry in queries for share in self._shares(entry)]
-        if not re.fullmatch("[Lxmqecz_&@]*", said.text) or all(query == self.earlier for query in queries):
+        if not re.fullmatch("[Lxmqecz_&@]*", reading.text) or all(query == self.earlier for query in queries):
             raise Unread("what is left over, or nothing new")
         queries = [LogicalQuery.model_validate(entry.model_dump()) for entry in queries]
-        return [each for query in queries for each in self._instead_or_besides(query)]
+        return [beside for query in queries for beside in self._instead_or_besides(query)]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
         """Replace values of the same column, also in a share's own condition; add other conditions."""
@@ -166,34 +166,45 @@ class Change:
 
     def _grouped(self, query: LogicalQuery) -> LogicalQuery:
         """Replace the breakdown of the same kind: a time by a time, another by another."""
-        said, new = self.said, list(dict.fromkeys(self.said.dimensions))
-        columns = said.all("DA")
-        if not new and len(columns) == 1 and self.lead.goes_on and [dimension.grain for dimension in query.dimensions] == [None]:
+        reading, new = self.said, list(dict.fromkeys(self.said.dimensions))
+        columns = reading.all("DA")
+        if (
+            not new
+            and len(columns) == 1
+            and self.lead.goes_on
+            and [dimension.grain for dimension in query.dimensions] == [None]
+        ):
             new = [Dimension(name=columns[0].name)]  # no, I meant countries
-            said.drop("DA")
+            reading.drop("DA")
         if not new:
             return query
         is_time = all(entry.grain is not None for entry in new)
         is_moved = query.comparison is not None and query.comparison.to == "previous_period"
         if query.rows is not None or (is_moved and is_time):
             raise Unread("a breakdown of a list, or which period each is compared with")
-        kept = [dimension for dimension in query.dimensions if (dimension.grain is None) == is_time and is_time and self.lead.goes_on]
+        kept = [
+            dimension
+            for dimension in query.dimensions
+            if (dimension.grain is None) == is_time and is_time and self.lead.goes_on
+        ]
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
         """Ask for another number with the same breakdown and conditions, the counted rows, or their count."""
-        said = self.said
-        Head(said).make_metrics()
-        made, tables = [token.metric for token in said.all("1") if token.metric], [t.name for t in said.all("T")]
-        is_bare = not (said.filters or said.times or said.dimensions or said.by or said.limit or said.is_share)
+        reading = self.said
+        Head(reading).make_metrics()
+        made, tables = [token.metric for token in reading.all("1") if token.metric], [t.name for t in reading.all("T")]
+        is_bare = not (
+            reading.filters or reading.times or reading.dimensions or reading.by or reading.limit or reading.is_share
+        )
         if len(made) + len(tables) > 1:
             raise Unread("two things")
-        said.drop("1T")
+        reading.drop("1T")
         (old,) = query.metrics or (None,)
         if query.rows is not None:
             return self._of_rows(query, query.rows, made, tables)
         if not made and not tables:
-            if "L" not in said.text or not is_bare or query.dimensions:
+            if "L" not in reading.text or not is_bare or query.dimensions:
                 return query
             if old is None or old.agg != "count" or old.over or old.time or "." in old.name:
                 raise Unread("a list of what")
@@ -216,17 +227,17 @@ class Change:
 
     def _compared(self, query: LogicalQuery) -> LogicalQuery:
         """Compare the current query with another time: “than last year”, “同比呢”. Raises Unread without one."""
-        said = self.said
-        if said.comparison is not None or "C" not in said.text:
-            return query.model_copy(update={"comparison": said.comparison or query.comparison})
-        if len(query.times) != 1 or len(said.times) != 1:
+        reading = self.said
+        if reading.comparison is not None or "C" not in reading.text:
+            return query.model_copy(update={"comparison": reading.comparison or query.comparison})
+        if len(query.times) != 1 or len(reading.times) != 1:
             raise Unread("which times are compared")
         (old,) = query.times
-        alike = [entry for entry in self._meant(old, said.times[0]) if self._length(entry) == self._length(old) != 0]
+        alike = [entry for entry in self._meant(old, reading.times[0]) if self._length(entry) == self._length(old) != 0]
         if not alike:
             raise Unread("times of another length")
-        said.times = []
-        said.drop("C")
+        reading.times = []
+        reading.drop("C")
         time = alike[0].model_copy(update={"field": old.field})
         return query.model_copy(update={"comparison": Comparison(to="time", time=time)})
 
@@ -246,7 +257,9 @@ class Change:
             raise Unread("of whose time")
         if not times:
             return [query]
-        if (query.comparison is not None and query.comparison.to == "time") or any(entry.time for entry in query.related):
+        if (query.comparison is not None and query.comparison.to == "time") or any(
+            entry.time for entry in query.related
+        ):
             raise Unread("which of the times")
         if not query.times:
             return [query.model_copy(update={"times": tuple(times)})]
@@ -277,20 +290,22 @@ class Change:
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
         """Change the direction, or how many are shown, by default as many as before."""
-        said, old = self.said, query.ranking
-        if said.order is not None:
-            return query.model_copy(update={"ranking": Ranking(descending=said.order)})
-        if not said.all(SUPERLATIVES):
+        reading, old = self.said, query.ranking
+        if reading.order is not None:
+            return query.model_copy(update={"ranking": Ranking(descending=reading.order)})
+        if not reading.all(SUPERLATIVES):
             return query
-        said.limit = said.limit or (old.limit if old else None)
-        head = Head(said)
+        reading.limit = reading.limit or (old.limit if old else None)
+        head = Head(reading)
         token = head.superlative()
-        by = said.by if isinstance(said.by, str) else old.by if old else ""
+        by = reading.by if isinstance(reading.by, str) else old.by if old else ""
         if token.kind in "pk":
             by = head.price({_table_of(query)})
         if (query.rows is None and not query.dimensions) or (query.rows is not None and not by):
             raise Unread("the first of what")
-        ranking = Ranking(by=by, descending=token.role in DOWN, limit=said.limit or 1, within=old.within if old else ())
+        ranking = Ranking(
+            by=by, descending=token.role in DOWN, limit=reading.limit or 1, within=old.within if old else ()
+        )
         return query.model_copy(update={"ranking": ranking})
 
 
@@ -309,10 +324,10 @@ def _in_year(start: date, end: date, year: int) -> TimeRange | None:
 def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery | None:
     """Return the current query one period earlier or later (“the month before”, “再上个月”); None for any other question."""
     whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
-    said = (whole, lead_of(question).rest)
+    steps = (whole, lead_of(question).rest)
     compares_times = earlier.comparison is not None and earlier.comparison.to == "time"
     for pattern, unit, by in _steps():
-        if len(earlier.times) == 1 and not compares_times and any(map(pattern.fullmatch, said)):
+        if len(earlier.times) == 1 and not compares_times and any(map(pattern.fullmatch, steps)):
             time = stepped(earlier.times[0], unit, by, today)  # type: ignore[arg-type]
             return earlier.model_copy(update={"times": (time,)}) if time is not None else None
     return None

@@ -175,8 +175,8 @@ class Reading:
             return None  # order numbers of the three orders
         if len({token.item.text.isdecimal() for token in numbers}) > 1:
             raise Unread("whose scale the first number has")  # 1-2万
-        said = [_SIGNS[token.role] for token in run if token.kind in "<>"] or ["="]
-        signs: Any = (">=", "<=") if len(numbers) > 1 else said
+        operators = [_SIGNS[token.role] for token in run if token.kind in "<>"] or ["="]
+        signs: Any = (">=", "<=") if len(numbers) > 1 else operators
         model, dimension = self.catalog.dimension(column)
         if dimension.expr in {entity.expr for entity in model.entities} and signs != ["="]:
             raise Unread("a number that names a row")

@@ -23,39 +23,39 @@ class Head:
 
     def query(self) -> LogicalQuery:
         """Return the query of a whole question. Raises Unread."""
-        said = self.said
-        is_exists = "x" in said.text and not said.all("LA")
+        reading = self.said
+        is_exists = "x" in reading.text and not reading.all("LA")
         self._events()
-        said.rewrite("AT|TA", self._named)
-        if said.all(SUPERLATIVES):
+        reading.rewrite("AT|TA", self._named)
+        if reading.all(SUPERLATIVES):
             self._ranked()
         elif not self._numbers():
             self._rows()
         if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
-            said.dimensions = [dimension for dimension in said.dimensions if dimension.name != self.base]
-        if said.order is not None and self.ranking is None:
-            self.ranking = Ranking(descending=said.order)
+            reading.dimensions = [dimension for dimension in reading.dimensions if dimension.name != self.base]
+        if reading.order is not None and self.ranking is None:
+            self.ranking = Ranking(descending=reading.order)
         self._require_sense()
-        said.filters += self._missing()
+        reading.filters += self._missing()
         self._belonging()
-        if said.is_share and not said.dimensions and self.rows is not None and not self.rows.columns:
+        if reading.is_share and not reading.dimensions and self.rows is not None and not self.rows.columns:
             self.metrics, self.rows = [Metric(name=self.rows.model, agg="count")], None
         query = LogicalQuery(
             metrics=tuple(self.metrics),
-            dimensions=tuple(dict.fromkeys(said.dimensions)),
+            dimensions=tuple(dict.fromkeys(reading.dimensions)),
             rows=self.rows,
-            filters=tuple(said.filters),
-            times=tuple(said.times),
-            related=tuple(said.related),
+            filters=tuple(reading.filters),
+            times=tuple(reading.times),
+            related=tuple(reading.related),
             ranking=self.ranking,
-            comparison=said.comparison,
-            share=said.is_share and bool(said.dimensions),
+            comparison=reading.comparison,
+            share=reading.is_share and bool(reading.dimensions),
             outcome="exists" if is_exists and self.rows is not None else "table",
         )
-        if said.is_share and not said.dimensions:
-            if len(said.filters) != 1 or len(self.metrics) != 1:
+        if reading.is_share and not reading.dimensions:
+            if len(reading.filters) != 1 or len(self.metrics) != 1:
                 raise Unread("the percentage of what")
-            return shared(query, said.filters[0])
+            return shared(query, reading.filters[0])
         return query
 
     @property
@@ -64,16 +64,16 @@ class Head:
 
     def make_metrics(self) -> None:
         """Make one token of each measure, count, and sum or average of a column."""
-        said = self.said
-        if len({token.name for token in said.all("T")}) == 1:
-            said.rewrite("T(_*)T", lambda run: run[:-1])
-        said.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
-        said.rewrite(
+        reading = self.said
+        if len({token.name for token in reading.all("T")}) == 1:
+            reading.rewrite("T(_*)T", lambda run: run[:-1])
+        reading.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
+        reading.rewrite(
             "[aSQ]N|N[aSQ]", lambda run: [_made(one(run, "N").name, "avg" if one(run, "aSQ").kind == "a" else "sum")]
         )
-        said.rewrite("[cI]#?D|#D[Im]", self._distinct)
-        said.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
-        said.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
+        reading.rewrite("[cI]#?D|#D[Im]", self._distinct)
+        reading.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
+        reading.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
 
     def _named(self, run: Run) -> Run | None:
         """Read “names of customers” as the customers."""
@@ -99,15 +99,15 @@ class Head:
 
     def _numbers(self) -> bool:
         """Read one number, or several with the same conditions. A number both named and asked for is one: 客户数在德国有多少."""
-        said = self.said
+        reading = self.said
         self.make_metrics()
-        made = said.all("1")
+        made = reading.all("1")
         self.metrics = [token.metric for token in made if token.metric is not None]
         if made and made[0].role not in _ASKED:
-            said.rewrite("1_*[cme]$", lambda run: run[:-1])
+            reading.rewrite("1_*[cme]$", lambda run: run[:-1])
         if len(made) > 1:
-            is_of_both = re.fullmatch("[Lxq_]*1(&1)+[Lxq_]*", said.text) and not any(t.role in _ASKED for t in made)
-            if not is_of_both or (said.times and any(self._name_of(metric.name) for metric in self.metrics)):
+            is_of_both = re.fullmatch("[Lxq_]*1(&1)+[Lxq_]*", reading.text) and not any(t.role in _ASKED for t in made)
+            if not is_of_both or (reading.times and any(self._name_of(metric.name) for metric in self.metrics)):
                 raise Unread("a condition of which number")
         if made:
             self._take_owners({table_of(metric.name) for metric in self.metrics})
@@ -116,11 +116,15 @@ class Head:
 
     def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
         """Drop tables named only for their conditions: “revenue of customers in Germany”."""
-        said = self.said
-        owners = bases | {table_of(f.field) for f in said.filters} | {table_of(dimension.name) for dimension in said.dimensions}
-        for token in said.all("T"):
-            if token.name in owners and len(said.all("T")) > keep:
-                said.row.remove(token)
+        reading = self.said
+        owners = (
+            bases
+            | {table_of(f.field) for f in reading.filters}
+            | {table_of(dimension.name) for dimension in reading.dimensions}
+        )
+        for token in reading.all("T"):
+            if token.name in owners and len(reading.all("T")) > keep:
+                reading.row.remove(token)
 
     def _require(self, pattern: str) -> None:
         """Raise Unread with the words left over."""
@@ -129,92 +133,94 @@ class Head:
 
     def _ranked(self) -> None:
         """Read the first groups by a metric, or rows by a column."""
-        said, groups, text = self.said, tuple(self.said.dimensions), self.said.text
+        reading, groups, text = self.said, tuple(self.said.dimensions), self.said.text
         token = self.superlative()
-        tables = {item.name for item in said.all("T")}
+        tables = {item.name for item in reading.all("T")}
         if token.kind in "pk":
-            said.by = self.price(tables or {table_of(item.field) for item in said.filters})
-        if said.by is None and token.kind in "wo" and len(tables) == 1:
+            reading.by = self.price(tables or {table_of(item.field) for item in reading.filters})
+        if reading.by is None and token.kind in "wo" and len(tables) == 1:
             default = self.catalog.model(*tables).defaults.agg_time_dimension
-            said.by = f"{min(tables)}.{default}" if default else None
-        if said.by is None and len(said.all("M")) == 1:
-            said.by = Metric(name=one(said.row, "M").name)
-            said.drop("M")
-        if said.by is None:
+            reading.by = f"{min(tables)}.{default}" if default else None
+        if reading.by is None and len(reading.all("M")) == 1:
+            reading.by = Metric(name=one(reading.row, "M").name)
+            reading.drop("M")
+        if reading.by is None:
             raise Unread("the first by what")
-        subject = next(iter(said.all("TDA")), None)
+        subject = next(iter(reading.all("TDA")), None)
         if subject is not None:
-            said.row.remove(subject)
+            reading.row.remove(subject)
         is_down = token.role in DOWN
-        self.ranking = Ranking(descending=is_down, limit=said.limit or 1)
-        if isinstance(said.by, Metric):
-            self._first_groups(said.by, subject, groups, is_last=text[-1] in "fr")
+        self.ranking = Ranking(descending=is_down, limit=reading.limit or 1)
+        if isinstance(reading.by, Metric):
+            self._first_groups(reading.by, subject, groups, is_last=text[-1] in "fr")
         else:
-            self._first_rows(said.by, subject, is_thing=token.kind in "pk" or "L" in text)
+            self._first_rows(reading.by, subject, is_thing=token.kind in "pk" or "L" in text)
         self._take_owners(set())
         self._require("[Lxmqe_@]*")
 
     def superlative(self) -> Token:
         """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
-        said = self.said
-        tokens, plain = said.all(SUPERLATIVES), said.all("fr")
+        reading = self.said
+        tokens, plain = reading.all(SUPERLATIVES), reading.all("fr")
         if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
-            said.drop("fr")
-            tokens = said.all(SUPERLATIVES)
-        if len(tokens) != 1 or (plain and said.limit is None):
+            reading.drop("fr")
+            tokens = reading.all(SUPERLATIVES)
+        if len(tokens) != 1 or (plain and reading.limit is None):
             raise Unread("two superlatives, or how many")
         is_english = tokens[0].item.text.isascii()
-        is_after = is_english or bool(re.search("LT@?[si]T", said.text))  # 哪个品类有最多的产品
+        is_after = is_english or bool(re.search("LT@?[si]T", reading.text))  # 哪个品类有最多的产品
         before, after = "a?[MN][hlsiwofr]|W[wo]", "[hlsiwofr]a?[MN]|[wo]W"
         patterns = (after, before) if is_english else (before, after)
         counted = ("TI?[si]|TI[fr]", "[si][cI]?T")
         for pattern in (*patterns, *(counted[::-1] if is_after else counted)):
-            said.rewrite(pattern, self._ranked_by)
-        said.drop(SUPERLATIVES)
+            reading.rewrite(pattern, self._ranked_by)
+        reading.drop(SUPERLATIVES)
         return tokens[0]
 
     def _ranked_by(self, run: Run) -> Run | None:
-        said, target = self.said, one(run, "MNWT")
-        if said.by is not None or (target.kind == "T" and len(said.all("TDAu")) < 2 and not said.dimensions):
+        reading, target = self.said, one(run, "MNWT")
+        if reading.by is not None or (target.kind == "T" and len(reading.all("TDAu")) < 2 and not reading.dimensions):
             return None
         is_average = any(token.kind == "a" for token in run)
         if target.kind == "M":
-            said.by = Metric(name=target.name)
+            reading.by = Metric(name=target.name)
         elif target.kind == "T" or is_average:
-            said.by = Metric(name=target.name, agg="count" if target.kind == "T" else "avg")
+            reading.by = Metric(name=target.name, agg="count" if target.kind == "T" else "avg")
         else:
-            said.by = target.name
+            reading.by = target.name
         return [DONE]
 
     def price(self, tables: set[str]) -> str:
         """Return the price of the one named thing. Raises Unread."""
         columns = [
-            (name, each) for name in tables for each in self.catalog.model(name).dimensions if each.type == "number"
+            (name, entry) for name in tables for entry in self.catalog.model(name).dimensions if entry.type == "number"
         ]
         found = [
-            (name, item) for name, item in columns if any(word in said for said in item.words() for word in _PRICE)
+            (name, item)
+            for name, item in columns
+            if any(word in wording for wording in item.words() for word in _PRICE)
         ]
         if len(found) != 1:
             raise Unread("which price")
         return f"{found[0][0]}.{found[0][1].name}"
 
     def _first_groups(self, by: Metric, subject: Token | None, groups: tuple[Dimension, ...], *, is_last: bool) -> None:
-        said = self.said
+        reading = self.said
         self.metrics = [by]
         if subject is not None:
-            said.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
+            reading.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
             self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "within": groups})
-        if not said.dimensions or len(groups) > 1 or (subject is not None and groups and is_last):
+        if not reading.dimensions or len(groups) > 1 or (subject is not None and groups and is_last):
             raise Unread("the first of what, or of each")
 
     def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
         """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
-        said, model = self.said, table_of(by)
+        reading, model = self.said, table_of(by)
         is_number = self.catalog.dimension(by)[1].type == "number"
-        if said.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
+        if reading.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
             raise Unread("the first of what")
         if is_number and not is_thing and (subject is None or self._name_of(model) == ""):
-            if said.limit is not None:
+            if reading.limit is not None:
                 raise Unread("the first of what")
             self.metrics = [Metric(name=by, agg="max" if self.ranking and self.ranking.descending else "min")]
             self.ranking = None
@@ -224,45 +230,45 @@ class Head:
 
     def _rows(self) -> None:
         """Read a list of things with the requested columns; their count for groups or “how many”."""
-        said = self.said
+        reading = self.said
         self._take_owners(set(), keep=1)
-        said.rewrite("A", lambda run: None if said.all("T") else [Token("T", run[0].item, run[0].ref)])
-        tables, columns = said.all("T"), said.all("DNWA")
+        reading.rewrite("A", lambda run: None if reading.all("T") else [Token("T", run[0].item, run[0].ref)])
+        tables, columns = reading.all("T"), reading.all("DNWA")
         if len(tables) > 1:
             raise Unread("", tuple(token.item.text for token in tables[1:]))
         model = tables[0].model if tables else self._owner(columns)
-        is_counted = not tables and not columns and bool(said.all("cm"))  # how many engineers
-        if is_counted or (said.dimensions and tables and not columns):
-            said.drop("c" if is_counted else "")
+        is_counted = not tables and not columns and bool(reading.all("cm"))  # how many engineers
+        if is_counted or (reading.dimensions and tables and not columns):
+            reading.drop("c" if is_counted else "")
             self.metrics = [Metric(name=model, agg="count")]
-        elif said.dimensions or ("e" in said.text and not said.all("N")):
+        elif reading.dimensions or ("e" in reading.text and not reading.all("N")):
             raise Unread("a breakdown of what, or how much of what", tuple(token.item.text for token in columns))
         else:
-            self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in said.text)
+            self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in reading.text)
         self._require("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
 
     def _owner(self, columns: Run) -> str:
         """Return the table meant where none is named: the one that points to everything else named."""
-        said, reaches = self.said, self.catalog.joins.distance
-        fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
+        reading, reaches = self.said, self.catalog.joins.distance
+        fields = [*(f.field for f in reading.filters), *(time.field for time in reading.times)]
         owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
         bases = [owner for owner in sorted(owners) if all(reaches(owner, other) is not None for other in owners)]
-        if not columns and "q" in said.text:
+        if not columns and "q" in reading.text:
             raise Unread("what of it")  # what was invoiced
-        if len(bases) != 1 or not (said.all("Lxmqec") or (columns and self._is_named(bases[0]))):
+        if len(bases) != 1 or not (reading.all("Lxmqec") or (columns and self._is_named(bases[0]))):
             raise Unread("a list of what")
         return bases[0]
 
     def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
         """Return the requested columns of a list beside the thing's name; alone, a column's values."""
-        said, is_named = self.said, self._is_named(model)
+        reading, is_named = self.said, self._is_named(model)
         if not columns:
             return ()
         if len(columns) == 1 and not is_named and columns[0].kind == "D":
-            if not re.search("[Lq]_*#?D", said.text) or len(said.all("Lqme")) > 1:
+            if not re.search("[Lq]_*#?D", reading.text) or len(reading.all("Lqme")) > 1:
                 raise Unread("a column of what", (columns[0].item.text,))
             return (columns[0].name,)  # which countries do customers come from
-        if not is_named and not said.all("T"):
+        if not is_named and not reading.all("T"):
             raise Unread("a column of what", (columns[0].item.text,))
         return tuple(dict.fromkeys([*filter(None, [self._name_of(model)]), *(token.name for token in columns)]))
 
@@ -277,17 +283,17 @@ class Head:
 
     def _events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
-        said = self.said
-        names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in said.all("T")]
-        if re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", said.text):
+        reading = self.said
+        names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in reading.all("T")]
+        if re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", reading.text):
             return
-        row = [DONE, *said.row, DONE]
+        row = [DONE, *reading.row, DONE]
         for before, token, after in zip(row, row[1:], row[2:], strict=False):
             if token.kind == "W" and token.name not in names:
                 if before.values or after.values:
                     raise Unread("what was done with it")  # shipped with somebody
-                said.events.append((token.name, False))
-        said.drop("W")
+                reading.events.append((token.name, False))
+        reading.drop("W")
 
     def _missing(self) -> list[Filter]:
         """Return columns that are set or missing, of the thing or its related rows, and numbers that are zero."""
@@ -307,33 +313,33 @@ class Head:
 
     def _belonging(self) -> None:
         """Apply conditions and times of related rows that a thing has or lacks to these. Raises Unread."""
-        said, reaches = self.said, self.catalog.joins.distance
-        far = [f for f in said.filters if f.field and reaches(self.base, table_of(f.field)) is None]
+        reading, reaches = self.said, self.catalog.joins.distance
+        far = [f for f in reading.filters if f.field and reaches(self.base, table_of(f.field)) is None]
         is_listed = self.rows is not None or self.metrics[0].name in self.catalog.models
-        if not said.related and not far:
+        if not reading.related and not far:
             return
-        if len(said.related) != 1 or not is_listed or said.related[0].model == self.base:
+        if len(reading.related) != 1 or not is_listed or reading.related[0].model == self.base:
             raise Unread("how these hang together")
-        (related,) = said.related
+        (related,) = reading.related
         if any(reaches(related.model, table_of(f.field)) is None for f in far):
             raise Unread("how these hang together")
         changes: dict[str, object] = {"filters": tuple(positive(f) if related.is_not else f for f in far)}
-        if len(said.times) == 1 and table_of(said.times[0].field) in ("", related.model):
-            changes["time"], said.times = said.times[0], []
-        said.related = [related.model_copy(update=changes)]
-        said.filters = [f for f in said.filters if f not in far]
+        if len(reading.times) == 1 and table_of(reading.times[0].field) in ("", related.model):
+            changes["time"], reading.times = reading.times[0], []
+        reading.related = [related.model_copy(update=changes)]
+        reading.filters = [f for f in reading.filters if f not in far]
 
     def _require_sense(self) -> None:
         """Raise Unread for implausible queries: a thing by its own name, revenue of customers who came then."""
-        said, base = self.said, self.base
+        reading, base = self.said, self.base
         asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
-        counts_itself = any(metric.name == base for metric in self.metrics) and not said.dimensions
+        counts_itself = any(metric.name == base for metric in self.metrics) and not reading.dimensions
         if (asks_itself or counts_itself) and any(
-            f.field == self._name_of(base) and f.op == "in" for f in said.filters
+            f.field == self._name_of(base) and f.op == "in" for f in reading.filters
         ):
             raise Unread("a thing by its own name")
-        tables = {"", base, *(item.model for item in said.related)}
-        if any(table_of(time.field) not in tables for time in said.times):
+        tables = {"", base, *(item.model for item in reading.related)}
+        if any(table_of(time.field) not in tables for time in reading.times):
             raise Unread("of whose time")
 
 

@@ -60,13 +60,13 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
 
 def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:
     """Return the units as one item with its cost, or None."""
-    said = text[units[0].begin : units[-1].end]
+    written = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
     roles = words().roles.get(key, ())
     if refs or roles:
         gap = 0.0 if _is_whole(text, units) else 0.5
-        return Item(said, refs, roles, number=_number(said, units)), 1.0 + gap - (
+        return Item(written, refs, roles, number=_number(written, units)), 1.0 + gap - (
             _PREFERRED * len(units) if refs else 0.0
         )
     if len(units) == 1 and units[0].kind == "time" and ord(units[0].text) >= COMPARED:
@@ -74,11 +74,11 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
         return Item(phrase, roles=(role,)), 1.0
     if len(units) == 1 and units[0].kind == "time":
         moment = times[place_of(units[0].text)]
-        return Item(said, time=moment.range, is_yearless=moment.of_year is not None), 1.0
-    number = _number(said, units)
+        return Item(written, time=moment.range, is_yearless=moment.of_year is not None), 1.0
+    number = _number(written, units)
     if number is not None:
-        return Item(said, number=number), 1.0
-    return (Item(said), _UNKNOWN) if len(units) == 1 else (None, 0.0)
+        return Item(written, number=number), 1.0
+    return (Item(written), _UNKNOWN) if len(units) == 1 else (None, 0.0)
 
 
 def _is_whole(text: str, units: Sequence[Unit]) -> bool:
@@ -87,7 +87,7 @@ def _is_whole(text: str, units: Sequence[Unit]) -> bool:
     return not any(set(gap) & set(_STOPS) for gap in between)
 
 
-def _number(said: str, units: Sequence[Unit]) -> float | None:
+def _number(text: str, units: Sequence[Unit]) -> float | None:
     if units[0].kind == "quoted" or (units[0].kind == "number" and len(units) > 2):
         return None
-    return number_of(said)
+    return number_of(text)

@@ -30,8 +30,8 @@ def lead_of(question: str) -> Lead:
     begins = words().changes["begins"]
     while True:
         units = units_of(text)
-        said = [tuple(unit.text for unit in units[:size]) for size in (4, 3, 2, 1) if size <= len(units)]
-        key = next(filter(begins.__contains__, said), None)
+        leads = [tuple(unit.text for unit in units[:size]) for size in (4, 3, 2, 1) if size <= len(units)]
+        key = next(filter(begins.__contains__, leads), None)
         if key is None:
             break
         only = only or key in _ONLY

@@ -164,10 +164,10 @@ def one_of(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> P
     """Return the only query; else a clarification, if people can tell the queries apart."""
     if len(queries) == 1:
         return queries[0]
-    said = {sentence(query, catalog, context.language, context.today): query for query in queries}
-    if len(said) < len(queries) or len(said) > MAX_CHOICES:
+    readings = {sentence(query, catalog, context.language, context.today): query for query in queries}
+    if len(readings) < len(queries) or len(readings) > MAX_CHOICES:
         return Unparseable(_("The question can mean several things."))
-    return Clarification(tuple(Choice(text, query) for text, query in said.items()))
+    return Clarification(tuple(Choice(text, query) for text, query in readings.items()))
 
 
 def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:

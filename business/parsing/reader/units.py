@@ -54,13 +54,13 @@ def _units(text: str) -> Iterator[Unit]:
     for found in _UNIT.finditer(text):
         kind = str(found.lastgroup or "quoted")
         kind = next(name for name in ("quoted", "time", "number", "word", "han", "sign") if found[name])
-        said = found[0]
+        item = found[0]
         if kind == "quoted":
-            yield Unit(said[1:-1], kind, found.start(), found.end())
+            yield Unit(item[1:-1], kind, found.start(), found.end())
         elif kind == "number":
-            yield Unit(said.replace(",", ""), kind, found.start(), found.end())
+            yield Unit(item.replace(",", ""), kind, found.start(), found.end())
         else:
-            yield Unit(singular(said) if kind == "word" else said, kind, found.start(), found.end())
+            yield Unit(singular(item) if kind == "word" else item, kind, found.start(), found.end())
 
 
 def singular(word: str) -> str:

@@ -19,9 +19,9 @@ NOT_CONFINED = 97
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 
 
-def main(told: str) -> None:
+def main(text: str) -> None:
     try:
-        plan = Plan.from_json(told)
+        plan = Plan.from_json(text)
         rlimits.die_with_parent()
         sys.path[:] = plan.search_path
         _shut_in(plan)

@@ -50,7 +50,7 @@ class _SaysTooMuch(Exception):
 
 
 @dataclass
-class _Said:
+class _Output:
     """The output so far."""
 
     output: bytearray
@@ -129,36 +129,36 @@ async def _drained(pipe: asyncio.StreamReader | None) -> None:
 
 
 async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes) -> Ran:
-    said = _Said(bytearray(), bytearray())
-    ending = asyncio.create_task(_ending(process, said, stdin, limits.output_bytes))
+    output = _Output(bytearray(), bytearray())
+    ending = asyncio.create_task(_ending(process, output, stdin, limits.output_bytes))
     growing = asyncio.create_task(_too_much_written(folder, limits))
     try:
         done, _rest = await asyncio.wait({ending, growing}, timeout=limits.wall_s, return_when=asyncio.FIRST_COMPLETED)
         if not done:
-            return said.ran(-1, Stopped.TIME, {})
+            return output.ran(-1, Stopped.TIME, {})
         if growing in done or is_too_much(_written(folder), limits):
-            return said.ran(-1, Stopped.WRITTEN, {})
+            return output.ran(-1, Stopped.WRITTEN, {})
         status = ending.result()
     finally:
         for task in (ending, growing):
             task.cancel()
         await asyncio.gather(ending, growing, return_exceptions=True)
     if status is None:
-        return said.ran(-1, Stopped.OUTPUT, {})
+        return output.ran(-1, Stopped.OUTPUT, {})
     if status == NOT_CONFINED:
-        return said.ran(status, Stopped.NOT_CONFINED, {})
+        return output.ran(status, Stopped.NOT_CONFINED, {})
     if status in _KILLED:
-        return said.ran(status, Stopped.TIME, {})
-    return said.ran(status, None, files_in(folder / "out"))
+        return output.ran(status, Stopped.TIME, {})
+    return output.ran(status, None, files_in(folder / "out"))
 
 
-async def _ending(process: Process, said: _Said, stdin: bytes, most: int) -> int | None:
+async def _ending(process: Process, output: _Output, stdin: bytes, most: int) -> int | None:
     """Return the exit status; None where the output is too large."""
     is_too_much = False
     try:
         async with asyncio.TaskGroup() as pipes:
-            pipes.create_task(_read(process.stdout, said.output, most))
-            pipes.create_task(_read(process.stderr, said.errors, most))
+            pipes.create_task(_read(process.stdout, output.output, most))
+            pipes.create_task(_read(process.stderr, output.errors, most))
             pipes.create_task(_write(process.stdin, stdin))
     except* _SaysTooMuch:
         is_too_much = True

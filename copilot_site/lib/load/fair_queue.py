@@ -56,12 +56,12 @@ class Ticket:
 
     async def turn(self, *, tell_s: float = TELL_S) -> AsyncGenerator[int, None]:
         """Wait for the place; yield `before` at first and after changes, more often when near; nothing without a wait."""
-        served, told = asyncio.wrap_future(self.served), -1
+        served, position = asyncio.wrap_future(self.served), -1
         while not self.served.done():
-            if (before := self.before()) != told:
-                told = before
+            if (before := self.before()) != position:
+                position = before
                 yield before
-            pause_s = tell_s * min(max(1.0, told / 4), RARELY)
+            pause_s = tell_s * min(max(1.0, position / 4), RARELY)
             await asyncio.wait({served}, timeout=pause_s)  # cancellation here must not cancel the future
 
     async def served_within(self, seconds: float) -> bool:

@@ -280,7 +280,7 @@ def _no_host(text: str) -> AddressRefused:
 
 
 def _refused(host: str, address: str) -> AddressRefused:
-    said = _(
+    message = _(
         "This server may not connect to %(host)s (%(address)s): it is not among the hosts and networks in %(setting)s."
     )
-    return AddressRefused(said % {"host": host, "address": address, "setting": SETTING})
+    return AddressRefused(message % {"host": host, "address": address, "setting": SETTING})

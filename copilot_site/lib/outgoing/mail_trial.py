@@ -51,8 +51,8 @@ def _fault_of(work: Callable[[BaseEmailBackend], object]) -> MailFault | None:
             "COPILOT_SMTP_SECURITY=starttls|tls|none",
         )
     except (OSError, smtplib.SMTPException) as error:
-        said = _("The mail server does not respond properly: %(error)s") % {"error": str(error)[:200]}
-        return MailFault(said, "COPILOT_SMTP_HOST=…\nCOPILOT_SMTP_PORT=587\nCOPILOT_SMTP_SECURITY=starttls")
+        message = _("The mail server does not respond properly: %(error)s") % {"error": str(error)[:200]}
+        return MailFault(message, "COPILOT_SMTP_HOST=…\nCOPILOT_SMTP_PORT=587\nCOPILOT_SMTP_SECURITY=starttls")
     finally:
         connection.close()
     return None

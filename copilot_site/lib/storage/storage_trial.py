@@ -41,7 +41,7 @@ def fault_of(storage: Storage) -> StorageFault | None:
         try:
             intact = act()
         except Exception as error:  # noqa: BLE001 - each kind of storage has errors of its own, and a trial tells them all
-            return _told(storage, step, error)
+            return _fault_of(storage, step, error)
         if not intact:
             return StorageFault(
                 "what was written is not what is read", "Check the storage: another writer, or a broken disk."
@@ -49,7 +49,7 @@ def fault_of(storage: Storage) -> StorageFault | None:
     return None
 
 
-def _told(storage: Storage, step: str, error: Exception) -> StorageFault:
+def _fault_of(storage: Storage, step: str, error: Exception) -> StorageFault:
     """Return the fault of one step; what S3 answers is in `response`, as botocore has it."""
     answer = getattr(error, "response", None)
     code = str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""

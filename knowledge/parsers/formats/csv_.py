@@ -30,13 +30,13 @@ _DAY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 
 def decimal_mark(cells: Iterable[str]) -> str:
     """Return "." or ",": the decimal mark of all unambiguous cells; "" where there are none."""
-    told = {
+    marks = {
         _mark_of(found["digits"].strip())
         for cell in cells
         if not cell.isdecimal() and (found := _NUMBER.fullmatch(cell))
     }
-    told.discard("")
-    return told.pop() if len(told) == 1 else ""
+    marks.discard("")
+    return marks.pop() if len(marks) == 1 else ""
 
 
 def _mark_of(digits: str) -> str:

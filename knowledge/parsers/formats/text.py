@@ -80,8 +80,8 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
                 indents.pop()
             if not indents or len(found[1]) >= indents[-1] + _STEP:
                 indents.append(len(found[1]))
-            said = [lines[start][found.end() :], *(line.strip() for line in lines[start + 1 : end])]
-            yield from item("\n".join(said), depth=len(indents) - 1, number=found[2] or "")
+            paragraphs = [lines[start][found.end() :], *(line.strip() for line in lines[start + 1 : end])]
+            yield from item("\n".join(paragraphs), depth=len(indents) - 1, number=found[2] or "")
 
 
 def _is_series(lines: Sequence[str]) -> bool:
@@ -92,7 +92,9 @@ def _is_series(lines: Sequence[str]) -> bool:
 
 def _following(before: str, number: str) -> bool:
     digits = "零一二三四五六七八九"
-    before, number = (entry.translate({ord(char): str(n) for n, char in enumerate(digits)}) for entry in (before, number))
+    before, number = (
+        entry.translate({ord(char): str(n) for n, char in enumerate(digits)}) for entry in (before, number)
+    )
     if before.isdecimal() and number.isdecimal():
         return int(number) == int(before) + 1
     return len(before) == len(number) == 1 and ord(number) == ord(before) + 1

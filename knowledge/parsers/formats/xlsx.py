@@ -206,8 +206,8 @@ class _Sheet:
     def _stated_rows(self, area: _Area) -> int:
         """Return the number of header rows that the file states, with rows above them; 0 where it states none."""
         for r, row in enumerate(area.rows[: MAX_HEADER_ROWS * 3]):
-            said = [cell for cell in row if cell is not EMPTY]
-            if said and all(self._looks.stated.get(cell) for cell in said):
+            cells = [cell for cell in row if cell is not EMPTY]
+            if cells and all(self._looks.stated.get(cell) for cell in cells):
                 return r + 1
         return 0
 
@@ -216,8 +216,8 @@ class _Sheet:
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _titles(area.rows)
         may_be = 0 < count - titles <= MAX_HEADER_ROWS and count < len(area.rows)
-        said = [cell.said for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
-        return count if may_be and all(map(may_name, said)) else 0
+        texts = [cell.said for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
+        return count if may_be and all(map(may_name, texts)) else 0
 
     def _filled_rows(self, area: _Area) -> int:
         """Return how many top rows have a fill that no other row has; a table with stripes has none."""
@@ -226,14 +226,14 @@ class _Sheet:
             {fills.get(cell, "") for cell in row if cell is not EMPTY} if self._may_be_names(row) else {""}
             for row in area.rows[titles : titles + MAX_HEADER_ROWS]
         ]
-        count = next((at for at, said in enumerate(coloured) if "" in said), len(coloured))
+        count = next((at for at, colour in enumerate(coloured) if "" in colour), len(coloured))
         below = Counter(fills[cell] for row in area.rows[titles + count :] for cell in row if cell in fills)
-        is_used = any(fill in below for said in coloured[:count] for fill in said)
+        is_used = any(fill in below for colour in coloured[:count] for fill in colour)
         return 0 if is_used or not count or titles + count >= len(area.rows) else titles + count
 
     def _may_be_names(self, row: Row) -> bool:
-        said = [cell.said for cell in row if cell is not EMPTY]
-        return bool(said) and all(map(may_name, said))
+        texts = [cell.said for cell in row if cell is not EMPTY]
+        return bool(texts) and all(map(may_name, texts))
 
 
 def _titles(rows: Sequence[Row]) -> int:

@@ -189,10 +189,10 @@ _SIGNS = (
 def _names(compound: Any) -> list[str]:
     """Return the ids, classes and tag that an element must have, the rarest first."""
     found = (
-        (sign, getattr(each, name))
+        (sign, getattr(entry, name))
         for kind, sign, name in _SIGNS
-        for each in compound.simple_selectors
-        if isinstance(each, kind)
+        for entry in compound.simple_selectors
+        if isinstance(entry, kind)
     )
     return [sign + name for sign, name in found]
 

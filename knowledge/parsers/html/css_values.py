@@ -82,12 +82,12 @@ def is_colour(value: str) -> bool:
     return value in _INHERITED or "var(" in value or shade(value) is not None
 
 
-def shade(said: str) -> Shade | None:
+def shade(text: str) -> Shade | None:
     """Read a colour; None for an unknown one."""
-    if said in _SYSTEM:
-        return _SYSTEM[said], 1.0
+    if text in _SYSTEM:
+        return _SYSTEM[text], 1.0
     try:
-        colour = parse_color(said)
+        colour = parse_color(text)
         red, green, blue = _rgb(colour)
     except (ValueError, TypeError, AttributeError, ArithmeticError):  # also for "currentcolor"
         return None

@@ -103,9 +103,9 @@ class Looks:
 def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
     """Return the colour of the letters, and their opacity."""
     colour, alpha = above.colour, above.alpha
-    said = style.get("-webkit-text-fill-color") or style.get("color")
-    if said and said not in ("inherit", "currentcolor", "unset"):
-        colour, alpha = shade(said) or (None, 1.0)
+    found = style.get("-webkit-text-fill-color") or style.get("color")
+    if found and found not in ("inherit", "currentcolor", "unset"):
+        colour, alpha = shade(found) or (None, 1.0)
     if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _MIN_OPACITY:
         return None, 1.0  # letters show its background (clip)
     return colour, alpha
@@ -123,27 +123,27 @@ def _in_full(style: dict[str, str]) -> dict[str, str]:
 
 def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
     """Return the colour of the letters' shadow, which may make them visible."""
-    said = style.get("text-shadow")
-    if said is None or said == "inherit":
+    shadow = style.get("text-shadow")
+    if shadow is None or shadow == "inherit":
         return above
-    found = [shade(word) for word in split(split(said)[0], " ")]
+    found = [shade(word) for word in split(split(shadow)[0], " ")]
     return next((item[0] for item in found if item and item[1] >= 0.3), None)
 
 
 def _by_attributes(element: Any) -> dict[str, str]:
     """Return the style of presentational attributes; style sheets override it."""
-    said = {name: str(value).lower() for name, value in element.attrib.items() if value}
-    style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
+    attributes = {name: str(value).lower() for name, value in element.attrib.items() if value}
+    style = {name: attributes[name] for name in ("color", "opacity", "font-size") if name in attributes}
     is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
     is_closed = element.tag == "dialog" and element.get("open") is None
     is_hidden = element.get("hidden") is not None and element.get("hidden") != "until-found"
     if element.tag in _NEVER_SHOWN or is_of_drawing or is_closed or is_hidden or element.get("popover") is not None:
         style["display"] = "none"
-    if ink := said.get("fill") or (element.tag == "body" and said.get("text")):
+    if ink := attributes.get("fill") or (element.tag == "body" and attributes.get("text")):
         style["color"] = "transparent" if ink == "none" else ink
-    if "bgcolor" in said:
-        style["background-color"] = said["bgcolor"]
-    if "background" in said:
+    if "bgcolor" in attributes:
+        style["background-color"] = attributes["bgcolor"]
+    if "background" in attributes:
         style["background"] = "url()"
     return style
 
@@ -202,20 +202,20 @@ def _is_cut_away(style: Mapping[str, str]) -> bool:
 
 
 def _size(style: Mapping[str, str], above_px: float) -> float:
-    said = style.get("font-size") or next(iter(_SIZE_IN_FONT.findall(style.get("font", ""))), "")
-    if said.endswith("%"):
-        return above_px * (number(said) or 0.0)
-    found = _SIZES.get(said, px(said, em=above_px))
+    size = style.get("font-size") or next(iter(_SIZE_IN_FONT.findall(style.get("font", ""))), "")
+    if size.endswith("%"):
+        return above_px * (number(size) or 0.0)
+    found = _SIZES.get(size, px(size, em=above_px))
     return above_px if found is None else found
 
 
 def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None:
     if any(_PICTURE.search(style.get(name, "")) for name in ("background", "background-image")):
         return None
-    said = style.get("background-color") or style.get("background")
-    if not said or said in ("none", "inherit", "initial", "unset"):
+    background = style.get("background-color") or style.get("background")
+    if not background or background in ("none", "inherit", "initial", "unset"):
         return above
-    found = shade(said) or next(filter(None, map(shade, split(said, " "))), None)
+    found = shade(background) or next(filter(None, map(shade, split(background, " "))), None)
     if found is None:
         return None
     return found[0] if found[1] >= _MIN_OPACITY else above

@@ -56,16 +56,16 @@ def is_name(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool
 
 def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
     """Return the number of header rows below the titles; None where nothing is marked."""
-    said = [row for row in rows if any(cell.said for cell in row)]
+    filled = [row for row in rows if any(cell.said for cell in row)]
     is_headed = next(table.iterchildren("thead"), None) is not None
     marked = 0
-    while marked < len(said) and all(cell.is_name for cell in said[marked] if cell.said):
+    while marked < len(filled) and all(cell.is_name for cell in filled[marked] if cell.said):
         marked += 1
-    if marked == len(said):
+    if marked == len(filled):
         return None
     if marked:
         titles = 0
-        while titles < marked and len(said[titles]) > 1 and all(cell is said[titles][0] for cell in said[titles]):
+        while titles < marked and len(filled[titles]) > 1 and all(cell is filled[titles][0] for cell in filled[titles]):
             titles += 1
         return marked - titles
     names_rows = [row for row in sections_of(table) for tr in row[1] for row in [tr] if row.find("td") is not None]
@@ -94,8 +94,8 @@ def numbers_of(element: Any) -> Iterator[str]:
         yield ""
 
 
-def _whole(said: str | None, otherwise: int) -> int:
-    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
+def _whole(text: str | None, otherwise: int) -> int:
+    return int(text) if text and re.fullmatch(r"\s*-?\d{1,9}\s*", text) else otherwise
 
 
 def _counted(number: int, kind: str) -> str:

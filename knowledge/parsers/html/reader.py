@@ -209,9 +209,9 @@ class Reader(TextReader):
             return  # "¶" beside a heading, "↩" after a note
         note = next((entry for entry, name in self._notes.items() if name == target), None) if target else None
         if note is not None and note not in self._numbers:
-            said = "".join(element.itertext()).strip()
+            text = "".join(element.itertext()).strip()
             is_raised = any(opened.is_raised for opened in self._open) or element.find(".//sup") is not None
-            self._numbers[note] = raised(said) if is_raised else said
+            self._numbers[note] = raised(text) if is_raised else text
             self._due.append(note)
         if any(opened.is_raised for opened in self._open):
             self._inside(element, look)
@@ -241,9 +241,9 @@ class Reader(TextReader):
             self.losses["charts"] = self.losses.get("charts", 0) + 1
 
     def _formula(self, element: Any, look: Look) -> None:
-        said = element.get("alttext") or element.findtext(".//annotation")
-        if said:
-            self._text(said, look)
+        formula = element.get("alttext") or element.findtext(".//annotation")
+        if formula:
+            self._text(formula, look)
         elif next(element.iterdescendants(*_UNREAD_MATHS), None) is not None:
             self.losses["equations"] = self.losses.get("equations", 0) + 1
         else:

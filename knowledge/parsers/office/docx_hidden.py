@@ -84,11 +84,11 @@ class Place:
         return self.hidden or (HiddenReason.STRUCK if look.is_struck else None)
 
 
-def colour_of(said: str | None) -> Colour | None:
+def colour_of(text: str | None) -> Colour | None:
     """Read six hex digits or a highlight; None for "auto", which Word keeps legible, and for unknown names."""
-    if said and _HEX.fullmatch(said):
-        return int(said[:2], 16), int(said[2:4], 16), int(said[4:], 16)
-    return _HIGHLIGHTS.get(said or "")
+    if text and _HEX.fullmatch(text):
+        return int(text[:2], 16), int(text[2:4], 16), int(text[4:], 16)
+    return _HIGHLIGHTS.get(text or "")
 
 
 def page_of(tree: Any) -> Place:

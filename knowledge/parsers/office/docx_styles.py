@@ -65,8 +65,8 @@ class Styles:
                 self._defaults[style.get(f"{W}type", "")] = name
             if style.get(f"{W}type") == "numbering":
                 self.lists[name] = value_of(style.find(f"{W}pPr/{W}numPr"), "numId") or ""
-        for said in tree.iterfind(f"{W}docDefaults/{W}rPrDefault/{W}rPr"):
-            self._base = look_of(said)
+        for properties in tree.iterfind(f"{W}docDefaults/{W}rPrDefault/{W}rPr"):
+            self._base = look_of(properties)
 
     def chain(self, properties: Any, tag: str, kind: str) -> list[Any]:
         """Return the style that properties name (the default one of its kind where they name none), and those it is based on."""
@@ -97,16 +97,19 @@ class Styles:
 
     def paragraph_fill(self, properties: Any) -> str | None:
         """Return the shading of a paragraph: its own, or what its style gives it."""
-        for said in (properties, *(item.find(f"{W}pPr") for item in self.chain(properties, "pStyle", "paragraph"))):
-            if said is not None and (fill := fill_of(said.find(f"{W}shd"))):
+        for properties_in in (
+            properties,
+            *(item.find(f"{W}pPr") for item in self.chain(properties, "pStyle", "paragraph")),
+        ):
+            if properties_in is not None and (fill := fill_of(properties_in.find(f"{W}shd"))):
                 return fill
         return None
 
     def level(self, properties: Any) -> int | None:
         """Return the level of a heading, 1 to 6; None for other paragraphs."""
         chain = self.chain(properties, "pStyle", "paragraph")
-        for said, name in [(properties, ""), *((item.find(f"{W}pPr"), _name(item)) for item in chain)]:
-            outline = value_of(said, "outlineLvl")
+        for properties_in, name in [(properties, ""), *((item.find(f"{W}pPr"), _name(item)) for item in chain)]:
+            outline = value_of(properties_in, "outlineLvl")
             if outline is not None:
                 return min(whole(outline) + 1, 6) if whole(outline) < 9 else None
             if found := _HEADING.fullmatch(name):
@@ -125,8 +128,8 @@ class Styles:
             (item.find(f"{W}pPr"), item.get(f"{W}styleId", "")) for item in self.chain(properties, "pStyle", "paragraph")
         )]  # fmt: skip
         level: int | None = None
-        for said, style in sources:
-            numbers = said.find(f"{W}numPr") if said is not None else None
+        for properties_in, style in sources:
+            numbers = properties_in.find(f"{W}numPr") if properties_in is not None else None
             if numbers is None:
                 continue
             level = whole(value_of(numbers, "ilvl")) if level is None and value_of(numbers, "ilvl") else level
@@ -149,16 +152,19 @@ class Styles:
         if looked is None or not _wants_first_row(looked):
             return shades, False
         first = [
-            each for style in chain for each in style.iterfind(f"{W}tblStylePr") if each.get(f"{W}type") == "firstRow"
+            entry
+            for style in chain
+            for entry in style.iterfind(f"{W}tblStylePr")
+            if entry.get(f"{W}type") == "firstRow"
         ]
         bold = (is_on(item.find(f"{W}rPr/{W}b")) for item in first)
         return shades, any(bold) or any(fill_of(shade) for item in first for shade in item.iter(f"{W}shd"))
 
 
 def _wants_first_row(looked: Any) -> bool:
-    said = looked.get(f"{W}firstRow")
-    if said is not None:
-        return bool(said in ("1", "true", "on"))
+    setting = looked.get(f"{W}firstRow")
+    if setting is not None:
+        return bool(setting in ("1", "true", "on"))
     value = looked.get(VAL) or "0"
     return bool(int(value, 16) & 0x20) if re.fullmatch("[0-9A-Fa-f]{1,8}", value) else False
 
@@ -174,8 +180,8 @@ def look_of(properties: Any) -> Look:
     values = {child.tag: child for child in properties if isinstance(child.tag, str)}
 
     def toggle(*names: str) -> bool | None:
-        said = [is_on(values[W + name]) for name in names if W + name in values]
-        return any(said) if said else None
+        toggles = [is_on(values[W + name]) for name in names if W + name in values]
+        return any(toggles) if toggles else None
 
     size = _SIZE.fullmatch(values[f"{W}sz"].get(VAL, "")) if f"{W}sz" in values else None
     shade = values[f"{W}highlight"].get(VAL) if f"{W}highlight" in values else fill_of(values.get(f"{W}shd"))
@@ -183,7 +189,7 @@ def look_of(properties: Any) -> Look:
     filled, is_clear = _text_fill(values.get(f"{_NEW}textFill"))
     return Look(
         vanishes=toggle("vanish", "specVanish"),
-        colour=filled or _said_colour(values.get(f"{W}color")),
+        colour=filled or _colour_value(values.get(f"{W}color")),
         half_points=float(size[1]) * _HALF_POINTS_OF[size[2] or ""] if size else None,
         shade=shade if shade not in ("auto", "none") else None,
         is_clear=is_clear,
@@ -194,7 +200,7 @@ def look_of(properties: Any) -> Look:
     )
 
 
-def _said_colour(colour: Any) -> str | None:
+def _colour_value(colour: Any) -> str | None:
     if colour is None:
         return None
     theme = colour.get(f"{W}themeColor")
@@ -209,8 +215,8 @@ def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
     if fill.find(f"{_NEW}noFill") is not None:
         return None, True
     clear = [whole(item.get(f"{_NEW}val")) for item in fill.iter(f"{_NEW}alpha")]
-    said = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
-    colour = said.get(f"{_NEW}val") if said is not None and len(said) == 0 else UNKNOWN
+    found = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
+    colour = found.get(f"{_NEW}val") if found is not None and len(found) == 0 else UNKNOWN
     return colour, bool(clear) and min(clear) >= _MAX_CLEAR
 
 

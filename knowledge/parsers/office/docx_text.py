@@ -180,11 +180,11 @@ class Text:
             self._read(element, place, found[1] if found else address)
 
     def _formula(self, element: Any, place: Place) -> None:
-        said = list(formulas(element))
-        if not any(said):
+        formulas_found = list(formulas(element))
+        if not any(formulas_found):
             self._source.lose("equations")
         separator = "\n" if element.tag == f"{M}oMathPara" else " "
-        for item in said:
+        for item in formulas_found:
             self._add(f"{separator}{item}{separator}", place.hidden)
 
     def _add(self, text: str, hidden: HiddenReason | None, raised_to: str | None = None, address: str = "") -> None:
@@ -278,8 +278,8 @@ def _check_box(field: Any) -> str:
     box = field.find(f"{W}ffData/{W}checkBox")
     if box is None:
         return ""
-    said = box.find(f"{W}checked") if box.find(f"{W}checked") is not None else box.find(f"{W}default")
-    return "☒" if is_on(said) else "☐"
+    state = box.find(f"{W}checked") if box.find(f"{W}checked") is not None else box.find(f"{W}default")
+    return "☒" if is_on(state) else "☐"
 
 
 def _symbol(sign: Any) -> str:

@@ -74,10 +74,10 @@ class Walk:
     def _note(self, note: Any, part: PartOf, number: str, hidden: HiddenReason | None) -> list[Block | Picture]:
         inner = self.inside(note, part, Place(hidden))
         lines = [entry for entry in inner if isinstance(entry, Block) and not entry.hidden and entry.kind in _PROSE]
-        said = _joined(lines, "footnote")
-        if not said:
+        found = _joined(lines, "footnote")
+        if not found:
             return inner
-        whole_note = [_moved(said[0], f"{number} ", number)] if number else said
+        whole_note = [_moved(found[0], f"{number} ", number)] if number else found
         return [*whole_note, *(entry for entry in inner if entry not in lines)]
 
     def inside(self, element: Any, part: PartOf, place: Place) -> list[Block | Picture]:
@@ -173,8 +173,8 @@ class Walk:
         held = _related(part, f"{kind}s")
         tree = tree_of(held) if held is not None else None
         sources = [self._settings, *part.element.iter(f"{W}sectPr")]
-        said = (value_of(source.find(f"{W}{kind}Pr"), "numFmt") for source in sources if source is not None)
-        form = next((entry for entry in said if entry), "decimal" if kind == "footnote" else "lowerRoman")
+        formats = (value_of(source.find(f"{W}{kind}Pr"), "numFmt") for source in sources if source is not None)
+        form = next((entry for entry in formats if entry), "decimal" if kind == "footnote" else "lowerRoman")
         return _by_id(tree, kind), PartOf.of(held, tree) if tree is not None else self._main, form
 
     def _running(self, kind: str) -> list[Block | Picture]:
@@ -193,8 +193,8 @@ class Walk:
                 seen.add(relation)
                 if tree is not None:
                     part = PartOf.of(self._main.part.rels[relation].target_part, tree)
-                    said, unseen = self._lines(tree, part)
-                    found.setdefault(said, [*block("running", said), *unseen])
+                    text, unseen = self._lines(tree, part)
+                    found.setdefault(text, [*block("running", text), *unseen])
         return [each for blocks in found.values() for each in blocks]
 
     def _lines(self, element: Any, part: PartOf) -> tuple[str, list[Block]]:
@@ -204,7 +204,7 @@ class Walk:
         for child in flow(element, {f"{W}p", f"{W}tbl"}):
             if child.tag == f"{W}tbl":
                 rows = [[self._lines(cell, part) for cell in flow(row, {f"{W}tc"})] for row in flow(child, {f"{W}tr"})]
-                lines += ["\t".join(said for said, _ in row if said) for row in rows]
+                lines += ["\t".join(cell_text for cell_text, _ in row if cell_text) for row in rows]
                 unseen += [each for row in rows for _, hidden in row for each in hidden]
                 continue
             text = Text(child, self, part, self._page)
@@ -236,9 +236,9 @@ def _joined(lines: list[Block], kind: Any) -> list[Block]:
     return [Block(kind, text, links=tuple(links))] if text else []
 
 
-def _moved(said: Block, before: str, number: str) -> Block:
-    links = tuple((start + len(before), end + len(before), address) for start, end, address in said.links)
-    return replace(said, text=before + said.text, links=links, number=number)
+def _moved(block: Block, before: str, number: str) -> Block:
+    links = tuple((start + len(before), end + len(before), address) for start, end, address in block.links)
+    return replace(block, text=before + block.text, links=links, number=number)
 
 
 def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:

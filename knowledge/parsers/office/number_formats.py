@@ -55,10 +55,10 @@ def formatted(value: float, code: str) -> str | None:
     if tokens is None:
         return None
     has_own_sign = chosen == 1 and not any(map(_condition, parts)) and _literals(parts[0]) != _literals(parts[1])
-    said = _said(abs(number), tokens)
-    if said is None:
+    text = _rendered(abs(number), tokens)
+    if text is None:
         return None
-    shown = said if has_own_sign or number >= 0 or not re.search("[1-9]", said) else f"-{said}"
+    shown = text if has_own_sign or number >= 0 or not re.search("[1-9]", text) else f"-{text}"
     return " ".join(shown.split()) or None
 
 
@@ -120,7 +120,7 @@ def _literals(part: str) -> list[str]:
     return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
 
 
-def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
+def _rendered(number: Decimal, tokens: Sequence[Token]) -> str | None:
     """Format an unsigned number by one section."""
     kinds = [kind for kind, _text in tokens]
     if GENERAL in kinds or "@" in kinds:
@@ -187,11 +187,11 @@ def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None
     exponent = number.adjusted() // step * step if number else 0
     if number and number.scaleb(-exponent).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT) >= 10**step:
         exponent += step
-    said = _decimal(number.scaleb(-exponent), before)
+    words = _decimal(number.scaleb(-exponent), before)
     least = sum(kind == "digit" for kind, _text in after)
     rest = "".join(text for kind, text in after if kind != "digit")
     mark = "-" if exponent < 0 else sign[1].replace("-", "")
-    return None if said is None else f"{said}E{mark}{str(abs(exponent)).rjust(least, '0')}{rest}"
+    return None if words is None else f"{words}E{mark}{str(abs(exponent)).rjust(least, '0')}{rest}"
 
 
 def _fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -> str | None:

@@ -27,11 +27,11 @@ def chart_blocks(tree: Any, **fields: Any) -> list[Block]:
         sizes = [("", points)] if (points := _points(series, "bubbleSize")) else []
         if not values[1]:
             continue
-        if tables and _said(tables[-1][0]) == _said(categories):
+        if tables and _values_of(tables[-1][0]) == _values_of(categories):
             tables[-1][1].extend([values, *sizes])
         else:
             tables.append((categories, [values, *sizes]))
-    found = [each for categories, columns in tables for each in _table(categories, columns, fields)]
+    found = [entry for categories, columns in tables for entry in _table(categories, columns, fields)]
     titles = [_words(tree.find(f"{_C}chart/{_C}title")), *(_axis_title(tree, item) for item in _AXES)]
     caption = "\n".join(dict.fromkeys(title for title in titles if title))
     return [*block("caption", caption, **fields), *found] if found else []
@@ -45,13 +45,13 @@ def _table(categories: _Column, columns: Sequence[_Column], fields: dict[str, An
     return table_blocks([*head, *rows], header_rows=len(head), kind="chart", **fields)
 
 
-def _said(column: _Column) -> dict[int, str]:
+def _values_of(column: _Column) -> dict[int, str]:
     return {place: cell.text for place, cell in column[1].items()}
 
 
 def _name(series: Any) -> str:
-    said = series.find(f"{_C}tx")
-    return "" if said is None else JOINED.join(item.text or "" for item in said.iter(f"{_C}v")).strip()
+    node = series.find(f"{_C}tx")
+    return "" if node is None else JOINED.join(item.text or "" for item in node.iter(f"{_C}v")).strip()
 
 
 def _axis_title(tree: Any, *kinds: str) -> str:
@@ -83,16 +83,16 @@ def _points(series: Any, *names: str) -> dict[int, Cell]:
 def _level(kept: Any, code: str) -> Iterator[tuple[int, Cell]]:
     is_number = "num" in kept.tag.rpartition("}")[2]
     for _, point in zip(range(_MAX_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
-        said = (point.findtext(f"{_C}v") or "").strip()
-        if said:
-            yield whole(point.get("idx")), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
+        text = (point.findtext(f"{_C}v") or "").strip()
+        if text:
+            yield whole(point.get("idx")), _number(text, point.get("formatCode") or code) if is_number else Cell(text)
 
 
-def _number(said: str, code: str) -> Cell:
+def _number(text: str, code: str) -> Cell:
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
-        return Cell(said)
+        return Cell(text)
     exact = plain(value)
     shown = formatted(value, code) if code and code != "General" else None
     return Cell(shown or exact, exact if shown and shown != exact else "")

@@ -52,7 +52,9 @@ def chosen(versions: Any) -> Any:
             names = (version.get("Requires") or "").split()
             if names and all((version.nsmap.get(name) or "").startswith(_KNOWN_NAMES) for name in names):
                 return version
-    return next((version for version in versions if isinstance(version.tag, str) and version.tag.endswith("}Fallback")), None)
+    return next(
+        (version for version in versions if isinstance(version.tag, str) and version.tag.endswith("}Fallback")), None
+    )
 
 
 def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
@@ -63,7 +65,7 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
         if entry.get("type", "parOf") == "parOf":
             order = entry.get("srcOrd", "")
             below.setdefault(entry.get("srcId"), []).append((whole(order), entry.get("destId")))
-    said: list[tuple[int, str]] = []
+    texts: list[tuple[int, str]] = []
     seen: set[str | None] = set()
 
     def tell(name: str, depth: int) -> None:
@@ -71,7 +73,7 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
             return
         seen.add(name)
         if words.get(name):
-            said.append((min(depth, _DEEPEST), words[name]))
+            texts.append((min(depth, _DEEPEST), words[name]))
         if depth < 2 * _DEEPEST:
             for _, inner in sorted(below.get(name, [])):
                 tell(inner, depth + 1 if words.get(name) else depth)
@@ -79,7 +81,7 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     inner = {name for entry in below.values() for _, name in entry}
     for name in [*(word for word in words if word not in inner), *words]:
         tell(name, 0)
-    return [found for depth, text in said for found in item(text, depth=depth, **fields)]
+    return [found for depth, text in texts for found in item(text, depth=depth, **fields)]
 
 
 def _words(point: Any) -> str:
@@ -119,8 +121,8 @@ def _between(node: Any, separator: str) -> str:
 
 
 def _sign(node: Any, name: str, usual: str) -> str:
-    said = next(node.iterfind(f"{M}{node.tag.removeprefix(M)}Pr/{M}{name}"), None)
-    return usual if said is None else said.get(f"{M}val", usual)
+    sign = next(node.iterfind(f"{M}{node.tag.removeprefix(M)}Pr/{M}{name}"), None)
+    return usual if sign is None else sign.get(f"{M}val", usual)
 
 
 def _grouped(part: str) -> str:

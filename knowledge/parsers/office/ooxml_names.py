@@ -17,9 +17,9 @@ def value_of(tree: Any, name: str) -> str | None:
     return child.get(VAL, "") if child is not None else None
 
 
-def whole(said: str | None) -> int:
+def whole(text: str | None) -> int:
     """Read a whole number; 0 where it is none."""
-    return int(said) if said and _WHOLE.fullmatch(said.strip()) else 0
+    return int(text) if text and _WHOLE.fullmatch(text.strip()) else 0
 
 
 def is_on(toggle: Any) -> bool:

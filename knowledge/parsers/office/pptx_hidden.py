@@ -43,7 +43,7 @@ class Sight:
         if reason := _drawn(run):
             return reason
         if shape.element.tag == f"{P}sp":
-            colour = _colour(_said(run, "solidFill"), self._is_white)
+            colour = _colour(_stated(run, "solidFill"), self._is_white)
             behind = self._colour_behind(shape) if colour else None
             if colour and behind and blends_in(colour, behind):
                 return HiddenReason.COLOUR
@@ -127,14 +127,14 @@ def _meet(a: Area, b: Area) -> bool:
 
 def _drawn(run: Any) -> HiddenReason | None:
     """Return why letters are hidden on any background."""
-    size = _said(run, "sz")
+    size = _stated(run, "sz")
     scale = whole(next((item.get("fontScale") for item in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
     points = whole(size) / 100 if size else _USUAL_POINTS
     if points * scale / 100_000 < SMALLEST_POINTS:
         return HiddenReason.TOO_SMALL
-    if _said(run, "noFill") is not None and _said(run, "ln") is None:
+    if _stated(run, "noFill") is not None and _stated(run, "ln") is None:
         return HiddenReason.INVISIBLE
-    fill = _said(run, "solidFill")
+    fill = _stated(run, "solidFill")
     alphas = [item.get("val", "") for item in fill.iter(f"{A}alpha")] if fill is not None else []
     return HiddenReason.INVISIBLE if any(whole(item) < _MIN_ALPHA for item in alphas) else None
 
@@ -143,15 +143,15 @@ def _body(run: Any) -> Any:
     return next((ancestor for ancestor in run.iterancestors() if ancestor.tag.endswith("}txBody")), run)
 
 
-def _said(run: Any, name: str) -> Any:
+def _stated(run: Any, name: str) -> Any:
     """Return an attribute or a part of the format of letters: their own, else that of their list style's level."""
     level = level_of(next(run.iterancestors(f"{A}p"), None))
-    for said in (run.find(f"{A}rPr"), _body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
-        if said is None:
+    for properties in (run.find(f"{A}rPr"), _body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
+        if properties is None:
             continue
-        found = said.get(name) if name == "sz" else said.find(f"{A}{name}")
+        found = properties.get(name) if name == "sz" else properties.find(f"{A}{name}")
         is_fill = name in ("solidFill", "noFill")
-        if found is not None or (is_fill and any(said.find(f"{A}{fill}") is not None for fill in _FILLS)):
+        if found is not None or (is_fill and any(properties.find(f"{A}{fill}") is not None for fill in _FILLS)):
             return found
     return None
 
@@ -159,19 +159,19 @@ def _said(run: Any, name: str) -> Any:
 def level_of(paragraph: Any) -> int:
     """Return the level of a paragraph, from 0 to 8."""
     properties = paragraph.find(f"{A}pPr") if paragraph is not None else None
-    said = properties.get("lvl", "0") if properties is not None else "0"
-    return min(max(whole(said), 0), 8)
+    value = properties.get("lvl", "0") if properties is not None else "0"
+    return min(max(whole(value), 0), 8)
 
 
 def _colour(fill: Any, is_white: bool) -> Colour | None:
     if fill is None or len(fill) != 1:
         return None
-    said, value = fill[0], fill[0].get("val", "")
-    if any(not child.tag.endswith("}alpha") for child in said):
+    colour, value = fill[0], fill[0].get("val", "")
+    if any(not child.tag.endswith("}alpha") for child in colour):
         return None
-    if said.tag == f"{A}srgbClr" and _HEX.fullmatch(value):
+    if colour.tag == f"{A}srgbClr" and _HEX.fullmatch(value):
         return int(value[:2], 16), int(value[2:4], 16), int(value[4:], 16)
-    return WHITE if said.tag == f"{A}schemeClr" and value in _WHITE_NAMES and is_white else None
+    return WHITE if colour.tag == f"{A}schemeClr" and value in _WHITE_NAMES and is_white else None
 
 
 def _is_white(slide: Any) -> bool:

@@ -43,7 +43,7 @@ class Walk:
     def __init__(self, presentation: Any) -> None:
         self._slides = presentation.slides
         self._size = presentation.slide_width, presentation.slide_height
-        self._said: set[str] = set()  # running footers
+        self._seen: set[str] = set()  # running footers
         self.losses = Counter[str]()
 
     def blocks(self) -> Iterator[Block | Picture]:
@@ -55,7 +55,7 @@ class Walk:
             page.read()
             if not is_hidden:
                 page.found += page.pictures()
-                page.found += page.running(self._said)
+                page.found += page.running(self._seen)
             for note in [*page.found, *_notes(slide, number), *_comments(slide, number)]:
                 if not is_hidden or isinstance(note, Picture):
                     yield note
@@ -85,10 +85,10 @@ class _Slide:
             Picture(0, self._number, name) for name in pictures_in(self._slide.shapes.element, targets, "ppt/slides")
         ]
 
-    def running(self, said: set[str]) -> list[Block]:
+    def running(self, texts: set[str]) -> list[Block]:
         """Return its footers that no earlier slide has."""
-        new = [each for footer in self._footers for each in footer if each.text not in said]
-        said.update(entry.text for entry in new)
+        new = [each for footer in self._footers for each in footer if each.text not in texts]
+        texts.update(entry.text for entry in new)
         return new
 
     def _shape(self, shape: Any, hidden: HiddenReason | None) -> None:
@@ -152,17 +152,17 @@ class _Slide:
                 if child.get("type") != "slidenum":
                     pieces.append(self._run(child, shape, hidden, whole))
             elif isinstance(child.tag, str) and next(child.iter(f"{M}oMath"), None) is not None:
-                said = list(formulas(child))
-                pieces += [Piece(f" {entry} ", hidden) for entry in said]
-                self._walk.losses["equations"] += not any(said)
+                formulas_found = list(formulas(child))
+                pieces += [Piece(f" {entry} ", hidden) for entry in formulas_found]
+                self._walk.losses["equations"] += not any(formulas_found)
         return pieces
 
     def _run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> Piece:
         properties = run.find(f"{A}rPr")
         place, link = "", whole
         if properties is not None:
-            said = properties.get("baseline", "0").strip("%")
-            place = "" if not said.strip("-0") else "subscript" if said.startswith("-") else "superscript"
+            baseline = properties.get("baseline", "0").strip("%")
+            place = "" if not baseline.strip("-0") else "subscript" if baseline.startswith("-") else "superscript"
             link = properties.find(f"{A}hlinkClick") if properties.find(f"{A}hlinkClick") is not None else whole
         address = address_of(self._slide.part, link.get(f"{RELATION}id")) if link is not None else ""
         text = unmarked(run.findtext(f"{A}t") or "")
@@ -201,7 +201,7 @@ class _Slide:
                 columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
                     head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
-                text = "\n".join(said for piece in pieces if (said := seen_text(piece)).strip())
+                text = "\n".join(cell_text for piece in pieces if (cell_text := seen_text(piece)).strip())
                 cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
             grid.add_row(cells)
         self.found += [*table_blocks(grid.rows, page=self._number), *unseen]
@@ -238,9 +238,9 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
         sources += [*bodies, None if kind in _PLAIN_TEXT else styles]
     else:
         sources.append(shape.element.find(f"{P}txBody/{A}lstStyle/{named}"))
-    for said in sources:
-        for name in _BULLETS if said is not None else ():
-            found = said.find(f"{A}{name}")
+    for style in sources:
+        for name in _BULLETS if style is not None else ():
+            found = style.find(f"{A}{name}")
             if found is not None:
                 return None if name == "buNone" else found
     return None
@@ -249,8 +249,8 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
 def _is_bold(cell: Any) -> bool:
     """Tell whether every run of a cell is bold."""
     runs = [entry for entry in cell.iter(f"{A}r") if (entry.findtext(f"{A}t") or "").strip()]
-    said = (entry.find(f"{A}rPr") for entry in runs)
-    return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in said)
+    properties = (entry.find(f"{A}rPr") for entry in runs)
+    return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in properties)
 
 
 def _notes(slide: Any, number: int) -> list[Block]:

@@ -108,8 +108,8 @@ def _texts(archive: ZipFile) -> dict[str, tuple[str, str]]:
     with archive.open(_TEXTS) as file:
         for number, (_event, text) in enumerate(etree.iterparse(file, tag="{*}si", resolve_entities=False)):
             runs = [(_run_text(run), is_on(run.find("{*}rPr/{*}strike"))) for run in text.iterfind("{*}r")]
-            if any(is_struck for _said, is_struck in runs) or text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
-                seen, struck = ("".join(said for said, gone in runs if gone is which) for which in (False, True))
+            if any(is_struck for _pieces, is_struck in runs) or text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
+                seen, struck = ("".join(words for words, gone in runs if gone is which) for which in (False, True))
                 found[str(number)] = seen, struck
             text.clear()
             while text.getprevious() is not None:
@@ -145,10 +145,10 @@ class _Sheet:
 
     def __init__(self, styles: dict[str, Style], texts: dict[str, tuple[str, str]], relations: _Relations) -> None:
         self._styles, self._texts, self._relations = styles, texts, relations
-        self._said: list[str] | None = None  # what is being read: a formula, a value, the number of a shared text
+        self._pieces: list[str] | None = None  # what is being read: a formula, a value, the number of a shared text
         self._kind = ""  # of the cell that is read
         self._is_valueless = False  # a formula was read, and no value yet
-        self._coloured = [said for said, _count in relations.tables]
+        self._coloured = [area for area, _count in relations.tables]
         """Ranges that a table's style or a condition may colour: a font's colour tells nothing there."""
         self._found = SheetParts(styles={int(number): style for number, style in styles.items()})
         self._row = self._column = -1
@@ -163,19 +163,19 @@ class _Sheet:
             parser.Parse(b"", True)
         self._end_cell()
         found = self._found
-        ranges = [_range(each) for said in self._coloured for each in said.split()]
+        ranges = [_range(entry) for area in self._coloured for entry in area.split()]
         for place, reason in list(found.cells.items()):
             if reason is HiddenReason.COLOUR and any(_lies_in(place, item) for item in ranges):
                 del found.cells[place]
-        for said, count in self._relations.tables:
-            top, left, bottom, right = _range(said)
+        for area, count in self._relations.tables:
+            top, left, bottom, right = _range(area)
             if count:
                 found.headers.append((top, left, top + count - 1, right))
             else:
                 found.headless.append((top, left, bottom, right))
         return found
 
-    def _start(self, tag: str, said: dict[str, str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         prefix, _colon, name = tag.rpartition(":")
         if self._prefix is None:
             self._prefix = prefix
@@ -183,7 +183,7 @@ class _Sheet:
             return
         if name == "c":
             self._end_cell()
-            self._cell(said)
+            self._cell(attributes)
         elif name == "f":
             self._is_valueless = self._kind != "str"
             self._listen()
@@ -191,33 +191,33 @@ class _Sheet:
             if self._is_valueless or (self._kind == "s" and self._texts):
                 self._listen()
         elif name == "row":
-            self._row = int(said["r"]) - 1 if "r" in said else self._row + 1
+            self._row = int(attributes["r"]) - 1 if "r" in attributes else self._row + 1
             self._column = -1
-            if _is_hidden(said, "ht"):
+            if _is_hidden(attributes, "ht"):
                 self._found.rows.add(self._row)
         else:
-            self._of_sheet(name, said)
+            self._of_sheet(name, attributes)
 
-    def _of_sheet(self, name: str, said: dict[str, str]) -> None:
-        if name == "col" and _is_hidden(said, "width"):
-            first, last = int(said.get("min", 1)), int(said.get("max", 1))
+    def _of_sheet(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "col" and _is_hidden(attributes, "width"):
+            first, last = int(attributes.get("min", 1)), int(attributes.get("max", 1))
             self._found.columns.update(range(first - 1, min(last, _MAX_COLUMNS)))
         elif name == "conditionalFormatting":
-            self._coloured.append(said.get("sqref", ""))
-        elif name == "pane" and said.get("state", "").startswith("frozen"):
-            self._found.frozen = int(number_in(said.get("ySplit", "0")))
-        elif name == "autoFilter" and "ref" in said:
-            top, left, _bottom, right = _range(said["ref"])
+            self._coloured.append(attributes.get("sqref", ""))
+        elif name == "pane" and attributes.get("state", "").startswith("frozen"):
+            self._found.frozen = int(number_in(attributes.get("ySplit", "0")))
+        elif name == "autoFilter" and "ref" in attributes:
+            top, left, _bottom, right = _range(attributes["ref"])
             self._found.headers.append((top, left, top, right))
-        elif name == "hyperlink" and "ref" in said:
-            identity = next((value for key, value in said.items() if key.rpartition(":")[2] == "id"), "")
-            top, left, _bottom, _right = _range(said["ref"])
+        elif name == "hyperlink" and "ref" in attributes:
+            identity = next((value for key, value in attributes.items() if key.rpartition(":")[2] == "id"), "")
+            top, left, _bottom, _right = _range(attributes["ref"])
             self._found.links[top, left] = self._relations.addresses.get(identity, "")
 
-    def _cell(self, said: dict[str, str]) -> None:
-        self._column = _column_number(said["r"]) if "r" in said else self._column + 1
-        self._kind = kind = said.get("t", "n")
-        number = said.get("s", "0")
+    def _cell(self, attributes: dict[str, str]) -> None:
+        self._column = _column_number(attributes["r"]) if "r" in attributes else self._column + 1
+        self._kind = kind = attributes.get("t", "n")
+        number = attributes.get("s", "0")
         style = self._styles.get(number)
         if style is None:
             return
@@ -227,20 +227,20 @@ class _Sheet:
             self._found.styled.extend((self._row, self._column, int(number)))
 
     def _listen(self) -> None:
-        self._said = []
-        self._parser.CharacterDataHandler = self._said.append
+        self._pieces = []
+        self._parser.CharacterDataHandler = self._pieces.append
         self._parser.EndElementHandler = self._heard
 
     def _heard(self, tag: str) -> None:
-        said, place = "".join(self._said or ()).strip(), (self._row, self._column)
+        text, place = "".join(self._pieces or ()).strip(), (self._row, self._column)
         self._parser.CharacterDataHandler = self._parser.EndElementHandler = None
         if tag.rpartition(":")[2] == "f":
-            if address := _LINK.match(said):
+            if address := _LINK.match(text):
                 self._found.links[place] = address[1]
         elif self._kind == "s":
-            if said in self._texts:
-                self._found.texts[place], self._found.struck[place] = self._texts[said]
-        elif said:
+            if text in self._texts:
+                self._found.texts[place], self._found.struck[place] = self._texts[text]
+        elif text:
             self._is_valueless = False
 
     def _end_cell(self) -> None:
@@ -248,14 +248,14 @@ class _Sheet:
         self._is_valueless = False
 
 
-def _is_hidden(said: dict[str, str], size: str) -> bool:
+def _is_hidden(attributes: dict[str, str], size: str) -> bool:
     least = MIN_POINTS if size == "ht" else 0.01
-    return said.get("hidden") in ("1", "true") or (size in said and number_in(said[size]) < least)
+    return attributes.get("hidden") in ("1", "true") or (size in attributes and number_in(attributes[size]) < least)
 
 
-def _range(said: str) -> Range:
+def _range(text: str) -> Range:
     """Return A1:B2 as first row and column and last row and column, from 0."""
-    first, _, last = said.replace("$", "").partition(":")
+    first, _, last = text.replace("$", "").partition(":")
     rows = [int("".join(filter(str.isdigit, item)) or 0) - 1 for item in (first, last or first)]
     return rows[0], _column_number(first), rows[1], _column_number(last or first)
 

@@ -62,10 +62,10 @@ def _style(code: str, font: Any, fill: Any) -> Style:
     reason = None
     if font is not None:
         is_bold, is_struck = is_on(font.find("{*}b")), is_on(font.find("{*}strike"))
-        said = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
+        found = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
         if 0 < _points(font) < MIN_POINTS:
             reason = HiddenReason.TOO_SMALL
-        elif said and colour and blends_in(said, colour):
+        elif found and colour and blends_in(found, colour):
             reason = HiddenReason.COLOUR
         elif is_struck:
             reason = HiddenReason.STRUCK
@@ -99,9 +99,9 @@ def _points(font: Any) -> float:
     return number_in(size.get("val", "")) if size is not None else 0.0
 
 
-def number_in(said: str) -> float:
+def number_in(text: str) -> float:
     try:
-        return float(said)
+        return float(text)
     except ValueError:
         return 0.0
 
@@ -111,14 +111,14 @@ def _at(known: Sequence[Any], number: str | None) -> Any:
     return known[place] if place < len(known) else None
 
 
-def _colour(said: Any) -> Colour | None:
-    if said is None:
+def _colour(colour: Any) -> Colour | None:
+    if colour is None:
         return None
-    if theme := said.get("theme"):
-        return _tinted(_THEME.get(theme), number_in(said.get("tint") or "0"))
-    if (indexed := said.get("indexed") or "").isdecimal():
+    if theme := colour.get("theme"):
+        return _tinted(_THEME.get(theme), number_in(colour.get("tint") or "0"))
+    if (indexed := colour.get("indexed") or "").isdecimal():
         return _INDEXED.get(int(indexed))
-    hexed = (said.get("rgb") or "")[-6:]
+    hexed = (colour.get("rgb") or "")[-6:]
     return (int(hexed[:2], 16), int(hexed[2:4], 16), int(hexed[4:], 16)) if len(hexed) == 6 else None
 
 

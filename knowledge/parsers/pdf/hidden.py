@@ -240,11 +240,11 @@ def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
         if not fill.value and not is_line:
             return None
         read = pdfium_c.FPDFPageObj_GetStrokeColor if is_line else pdfium_c.FPDFPageObj_GetFillColor
-        said, alpha = _colour(read, drawing)
+        found, alpha = _colour(read, drawing)
         if alpha < _MIN_ALPHA:
             return None
         is_opaque = drawn.opacity >= _OPAQUE and alpha >= _OPAQUE and not pdfium_c.FPDFPageObj_HasTransparency(drawing)
-        colour = said if is_opaque and (is_line or _is_rectangle(drawing)) else None
+        colour = found if is_opaque and (is_line or _is_rectangle(drawing)) else None
     cut = _joint(bounds, drawn.window)
     return _Area(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
 

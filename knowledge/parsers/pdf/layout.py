@@ -58,8 +58,8 @@ def blocks_of(pages: Sequence[Page]) -> list[Block]:
     """Return all blocks of a document in reading order; a running header or footer is kept at its first place."""
     running = _running_lines(pages)
     body_size = _body_size(pages)
-    told: set[str] = set()
-    pieces = [(page, piece) for page in pages for piece in _pieces(page, running, told, body_size)]
+    seen: set[str] = set()
+    pieces = [(page, piece) for page in pages for piece in _pieces(page, running, seen, body_size)]
     levels = _heading_levels([piece for _, piece in pieces], body_size)
     words = _vocabulary(pages)
     blocks: list[Block] = []
@@ -77,12 +77,12 @@ def _blocks(piece: _Piece, words: set[str], level: int | None, **place: Any) -> 
         return table_blocks([[mended[cell] for cell in row] for row in piece.rows], **place)
     text = _mended(_joined(piece.lines), words)
     if piece.kind == "item":
-        said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
-        return item(said, depth=piece.depth, number=piece.number, **place)
+        text_left = text[marker.end() :] if (marker := _BULLET.match(text)) else text
+        return item(text_left, depth=piece.depth, number=piece.number, **place)
     return block("heading" if level else piece.kind, text, level=level, number=piece.number, **place)
 
 
-def _with_links(said: Block, piece: _Piece, page: Page) -> Block:
+def _with_links(block: Block, piece: _Piece, page: Page) -> Block:
     """Return a block with the addresses that its words lead to."""
     boxes = piece.boxes or [line.box for line in piece.lines]
     links: list[Link] = []
@@ -91,11 +91,11 @@ def _with_links(said: Block, piece: _Piece, page: Page) -> Block:
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         if not any(box[0] - 1 <= x <= box[2] + 1 and box[1] - 1 <= y <= box[3] + 1 for box in boxes):
             continue
-        start = said.text.find(words, end)
+        start = block.text.find(words, end)
         if start >= 0:
             end = start + len(words)
             links.append((start, end, address))
-    return replace(said, links=tuple(links)) if links else said
+    return replace(block, links=tuple(links)) if links else block
 
 
 def _share(box: Box, page: Page) -> Box:
@@ -129,12 +129,12 @@ def _running_lines(pages: Sequence[Page]) -> set[str]:
 # --- pages to pieces -----------------------------------------------------------------------------------------------
 
 
-def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> Iterator[_Piece]:
-    """Yield the pieces of a page. told: running lines of earlier pages."""
+def _pieces(page: Page, running: set[str], seen: set[str], body_size: float) -> Iterator[_Piece]:
+    """Yield the pieces of a page. seen: running lines of earlier pages."""
     repeated = [s for s in page.segments if _in_margin(s, page) and _masked(s) in running]
     segments = [s for s in page.segments if s not in repeated]
-    new = [s for s in repeated if _masked(s) not in told and not _PAGE_NUMBER.fullmatch(s.text)]
-    told.update(map(_masked, repeated))
+    new = [s for s in repeated if _masked(s) not in seen and not _PAGE_NUMBER.fullmatch(s.text)]
+    seen.update(map(_masked, repeated))
     margins = [_Piece([line], "running") for line in lines_of(new, page)]
     yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
     upright, segments = vertical_paragraphs(segments)

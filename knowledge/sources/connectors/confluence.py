@@ -94,8 +94,8 @@ class ConfluenceConnector(HttpConnector):
                 yield Missed(page.item.id, why % {"title": page.item.title})
 
     def fetch(self, item: Item) -> Content:
-        said = self._ask(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
-        body = str(dug(said, "body", "export_view", "value") or "")
+        reply = self._ask(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
+        body = str(dug(reply, "body", "export_view", "value") or "")
         if not body.strip():
             raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
         return Content(document_of(item.title, body), sections=sections_of_html(body))
@@ -142,13 +142,13 @@ class ConfluenceConnector(HttpConnector):
 
     def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
         """Return the only readers of a page; None without a restriction. Raises Unreadable if the list is incomplete."""
-        said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
-        if any(not isinstance(entry, dict) for entry in said.values()):
+        restrictions = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
+        if any(not isinstance(entry, dict) for entry in restrictions.values()):
             raise ValueError("no restrictions were told")
-        found = {kind: entry["results"] for kind, entry in said.items()}
+        found = {kind: entry["results"] for kind, entry in restrictions.items()}
         if any(
             entry.get("size", 0) != len(found[kind]) or len(found[kind]) >= entry.get("limit", 200)
-            for kind, entry in said.items()
+            for kind, entry in restrictions.items()
         ):
             why = gettext(
                 "“%(title)s” is restricted to more people than the wiki tells at once: restrict it to a group."
@@ -159,13 +159,13 @@ class ConfluenceConnector(HttpConnector):
     def _space_readers(self) -> Readers:
         """Return the space's readers; access for everybody in Confluence is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
-        said = self._ask(path, expand="permissions").get("permissions")  # Cloud
-        if not isinstance(said, list):
+        permissions = self._ask(path, expand="permissions").get("permissions")  # Cloud
+        if not isinstance(permissions, list):
             found = self._ask(f"{path}/permissions")
-            said = found.get("results") if isinstance(found, dict) else found
-        if not isinstance(said, list):
+            permissions = found.get("results") if isinstance(found, dict) else found
+        if not isinstance(permissions, list):
             raise Unreadable(gettext("The wiki does not say who can view this space."))
-        viewing = [entry for entry in said if _is_viewing(entry.get("operation") or {})]
+        viewing = [entry for entry in permissions if _is_viewing(entry.get("operation") or {})]
         users = [user for entry in viewing for user in _subjects(entry, "user")]
         return self._readers(users, [group for entry in viewing for group in _subjects(entry, "group")])
 

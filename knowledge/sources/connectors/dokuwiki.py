@@ -57,16 +57,16 @@ class DokuWikiConnector(HttpConnector):
 
     def fetch(self, item: Item) -> Content:
         """Return the newest revision of a page, and its author."""
-        said = str(self._call("wiki.getPageHTML", item.id))
-        if not said.strip():
+        html = str(self._call("wiki.getPageHTML", item.id))
+        if not html.strip():
             raise gone(item.id)
-        sections = sections_of_html(said)
+        sections = sections_of_html(html)
         title = sections[0][0] if sections else item.id.rpartition(":")[2]
-        return Content(document_of(title, said), title=title, author=self._author(item.id), sections=sections)
+        return Content(document_of(title, html), title=title, author=self._author(item.id), sections=sections)
 
     def _author(self, page: str) -> str:
-        said = self._call("wiki.getPageInfo", page)
-        return str(said.get("author", "")) if isinstance(said, dict) else ""
+        info = self._call("wiki.getPageInfo", page)
+        return str(info.get("author", "")) if isinstance(info, dict) else ""
 
     def _item(self, page: Mapping[str, Any]) -> Item:
         name = str(page["id"])
@@ -85,12 +85,12 @@ class DokuWikiConnector(HttpConnector):
         answer = self._client.request("POST", url, headers={"Content-Type": "text/xml"}, body=body)
         declares = b"<!DOCTYPE" in answer.body or b"<!ENTITY" in answer.body
         try:
-            (said,), _method = xmlrpc.client.loads(b"" if declares else answer.body)
+            (result,), _method = xmlrpc.client.loads(b"" if declares else answer.body)
         except xmlrpc.client.Fault as error:
             raise refused(error.faultString) from error
         except (ValueError, TypeError, LookupError, ExpatError, xmlrpc.client.ResponseError) as error:
             raise strange(url, "DokuWiki") from error
-        return said
+        return result
 
 
 base.connectors.add("dokuwiki", DokuWikiConnector)

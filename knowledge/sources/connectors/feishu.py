@@ -109,8 +109,8 @@ class FeishuConnector(base.Connector):
             return Content(document_of(item.title, read_spreadsheet(self._api, obj_token, title=item.title)))
         token = quote(obj_token, safe="")
         if item.memory.get("type") == "docx":
-            said = self._api.ask("docs/v1/content", doc_token=token, doc_type="docx", content_type="markdown")
-            text = str(said.get("content") or "").strip() or f"# {item.title}"
+            reply = self._api.ask("docs/v1/content", doc_token=token, doc_type="docx", content_type="markdown")
+            text = str(reply.get("content") or "").strip() or f"# {item.title}"
             return Content(f"{text}\n".encode())
         answer = self._api.download(f"drive/v1/files/{token}/download")
         if answer.status != 200:
@@ -136,26 +136,26 @@ class FeishuConnector(base.Connector):
             names = Counter(self._name(entry).casefold() for entry in nodes)
             above = (*parent.above, parent.token) if parent.token else ()
             folders = (*parent.folders, parent.name) if parent.token else ()
-            for said in nodes:
-                token, name = str(said.get("node_token") or ""), self._name(said)
+            for element in nodes:
+                token, name = str(element.get("node_token") or ""), self._name(element)
                 if names[name.casefold()] > 1:  # a rule for one folder must not apply to another of its name
                     name = f"{name} ({token[-6:]})"
                 if token and token not in entered:
                     entered.add(token)
-                    node = _Node(token, name, above, folders, self._file(said, name), said)
+                    node = _Node(token, name, above, folders, self._file(element, name), element)
                     yield node
-                    waiting.extend([node] if said.get("has_child") else [])
+                    waiting.extend([node] if element.get("has_child") else [])
 
-    def _name(self, said: Mapping[str, Any]) -> str:
+    def _name(self, data: Mapping[str, Any]) -> str:
         """Return a node's name as a folder, for rules: report.pdf → report (pdf)."""
-        path = PurePosixPath(name_of(said.get("title")))
+        path = PurePosixPath(name_of(data.get("title")))
         return f"{path.stem} ({path.suffix[1:]})" if self._choice.takes(f"x{path.suffix}") else path.name
 
-    def _file(self, said: Mapping[str, Any], name: str) -> str:
-        if ending := _MADE.get(str(said.get("obj_type"))):
+    def _file(self, data: Mapping[str, Any], name: str) -> str:
+        if ending := _MADE.get(str(data.get("obj_type"))):
             return f"{name}{ending}"
-        path = PurePosixPath(str(said.get("title")).replace("/", "-"))
-        is_read = said.get("obj_type") == "file" and self._choice.takes(f"x{path.suffix}")
+        path = PurePosixPath(str(data.get("title")).replace("/", "-"))
+        is_read = data.get("obj_type") == "file" and self._choice.takes(f"x{path.suffix}")
         return f"{name_of(path.stem)}{path.suffix}" if is_read else ""
 
     def _item(self, node: _Node) -> Item:
@@ -173,18 +173,18 @@ class FeishuConnector(base.Connector):
 
     def _is_locked(self, node: _Node) -> bool:
         """Tell whether a page is locked. Raises Unreadable where that is unknown."""
-        said = self._api.ask(f"drive/v2/permissions/{quote(node.token, safe='')}/public", type="wiki")
-        found = dug(said, "permission_public", "lock_switch")
+        reply = self._api.ask(f"drive/v2/permissions/{quote(node.token, safe='')}/public", type="wiki")
+        found = dug(reply, "permission_public", "lock_switch")
         if not isinstance(found, bool):
             raise Unreadable(gettext("Feishu does not say whether “%(name)s” is locked.") % {"name": node.name})
         return found
 
     def _shared_with(self, node: _Node) -> list[dict[str, Any]]:
         """Return those with whom a page and its children are shared."""
-        said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
+        reply = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
         return [
             entry
-            for entry in listed(said, "items")
+            for entry in listed(reply, "items")
             if entry.get("perm") in _READING and entry.get("perm_type", "container") == "container"
         ]
 
@@ -211,11 +211,13 @@ class FeishuConnector(base.Connector):
         for start in range(0, len(ids), PAGE):
             part = ids[start : start + PAGE]
             try:
-                said = self._api.ask("contact/v3/users/batch", user_ids=part, user_id_type=kind)
+                reply = self._api.ask("contact/v3/users/batch", user_ids=part, user_id_type=kind)
             except Refused as error:
                 self._problems[kind] = Missed(f"people:{kind}", str(error), is_branch=True)
                 return found
-            found |= {str(entry.get("enterprise_email") or entry.get("email") or "") for entry in listed(said, "items")}
+            found |= {
+                str(entry.get("enterprise_email") or entry.get("email") or "") for entry in listed(reply, "items")
+            }
         return found
 
 

@@ -114,10 +114,10 @@ class GitConnector(base.Connector):
         try:
             yield
         except KeyError as error:
-            said = gettext(
+            message = gettext(
                 "%(path)s is incomplete: it borrows objects from another repository, or was only partly copied."
             )
-            raise Unreadable(said % {"path": self._settings.url}) from error
+            raise Unreadable(message % {"path": self._settings.url}) from error
 
     def close(self) -> None:
         self._repo.close()
@@ -207,8 +207,8 @@ def _fetched(settings: GitSettings, reading: ConnectorContext) -> tuple[Reposito
         if head not in repo.object_store:
             _take(client, repo, head)
     except (NotGitRepository, ValueError) as error:  # of another kind of server, what dulwich cannot read
-        said = gettext("%(url)s is not a git repository, or this account cannot see it.")
-        raise Unreadable(said % {"url": settings.url}) from error
+        message = gettext("%(url)s is not a git repository, or this account cannot see it.")
+        raise Unreadable(message % {"url": settings.url}) from error
     except HTTPUnauthorized as error:
         raise Unreadable(gettext("%(url)s needs another account or token.") % {"url": settings.url}) from error
     except (GitProtocolError, OSError) as error:

@@ -66,7 +66,7 @@ class MediaWikiConnector(HttpConnector):
 
     def fetch(self, item: Item) -> Content:
         """Return exactly the revision that was listed."""
-        said = self._ask(
+        reply = self._ask(
             action="parse",
             oldid=item.version,
             prop="text|sections",
@@ -74,14 +74,16 @@ class MediaWikiConnector(HttpConnector):
             disabletoc=1,
             disablelimitreport=1,
         )["parse"]
-        sections = tuple((_plain(entry["line"]), str(entry["anchor"])) for entry in said["sections"] if entry.get("anchor"))
-        return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{said['text']}"), sections=sections)
+        sections = tuple(
+            (_plain(entry["line"]), str(entry["anchor"])) for entry in reply["sections"] if entry.get("anchor")
+        )
+        return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{reply['text']}"), sections=sections)
 
     def _sign_in(self, username: str, secret: str) -> None:
         """Sign in; the session's cookies hold the sign-in. Raises Unreadable."""
         token = self._ask(action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]
-        said = self._ask(is_told=True, action="login", lgname=username, lgpassword=secret, lgtoken=token)
-        if said["login"]["result"] != "Success":
+        reply = self._ask(is_told=True, action="login", lgname=username, lgpassword=secret, lgtoken=token)
+        if reply["login"]["result"] != "Success":
             raise other_account(self._settings.url)
 
     def _ask(self, *, is_told: bool = False, **given: Any) -> Any:
@@ -93,10 +95,10 @@ class MediaWikiConnector(HttpConnector):
             answer = self._client.request("POST", url, headers=headers, body=query.encode())
         else:
             answer = self._client.get(f"{url}?{query}")
-        said = read_object(answer, "MediaWiki")
-        if "error" in said:
-            raise refused(dug(said, "error", "info") or "")
-        return said
+        reply = read_object(answer, "MediaWiki")
+        if "error" in reply:
+            raise refused(dug(reply, "error", "info") or "")
+        return reply
 
 
 def _following(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:

@@ -153,10 +153,10 @@ class SharePointConnector(base.Connector):
         if self._settings.reads == "pages":
             return read_page(self._graph, self._site_id, str(item.memory.get("page", "")))
         try:
-            said = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
+            reply = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
         except NotThere as error:
             raise gone(item.path) from error
-        address = said.get("@microsoft.graph.downloadUrl")
+        address = reply.get("@microsoft.graph.downloadUrl")
         if not address:
             raise Unreadable(gettext("Microsoft Graph gives no address to download %(path)s.") % {"path": item.path})
         answer = self._graph.download(str(address))
@@ -260,8 +260,8 @@ class SharePointConnector(base.Connector):
     def _readers(self, item_id: str) -> Readers:
         """Return the readers by its permissions, inherited ones included. A link for anyone grants nothing here."""
         users, groups = set[str](), set[str]()
-        for said in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
-            for entry in _identities(said):
+        for permission in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
+            for entry in _identities(permission):
                 group = entry.get("siteGroup") or entry.get("group")
                 if isinstance(group, dict):
                     names = [group.get("email"), *([group.get("displayName")] if entry.get("siteGroup") else [])]

@@ -103,8 +103,8 @@ class WebConnector(HttpConnector):
                 yield entry
                 found += isinstance(entry, Item)
             if found >= self._settings.most:
-                said = gettext("There are more than %(most)s pages; the rest is not read.")
-                yield Missed(self._settings.below, said % {"most": found}, is_branch=True)
+                message = gettext("There are more than %(most)s pages; the rest is not read.")
+                yield Missed(self._settings.below, message % {"most": found}, is_branch=True)
                 return
 
     def fetch(self, item: Item) -> Content:
@@ -149,8 +149,8 @@ class WebConnector(HttpConnector):
             if "links" in memory:
                 self._follow(memory["links"], depth)
             elif depth > 0:  # its links are unknown
-                said = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
-                yield Missed(self._settings.below, said % {"url": url}, is_branch=True)
+                message = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
+                yield Missed(self._settings.below, message % {"url": url}, is_branch=True)
 
     def _page(self, url: str, answer: SourceResponse, depth: int) -> Iterator[Item | Missed]:
         page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
@@ -163,8 +163,8 @@ class WebConnector(HttpConnector):
         if not page.may_keep:
             return
         if page.is_for_browsers:
-            said = gettext("%(url)s shows nothing without JavaScript, so it is not read.")
-            yield Missed(here, said % {"url": here})
+            message = gettext("%(url)s shows nothing without JavaScript, so it is not read.")
+            yield Missed(here, message % {"url": here})
             return
         self._content = {here: page.content}
         version = hashlib.sha256(page.content.data).hexdigest()

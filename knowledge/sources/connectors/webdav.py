@@ -114,8 +114,8 @@ class WebDavConnector(HttpFiles):
         path = href.removeprefix(top).strip("/")
         if not href.startswith(top.rstrip("/")) or ".." in path.split("/"):
             return None
-        said = (response.findtext(f".//{_DAV}getcontentlength") or "").strip()
-        size = int(said) if re.fullmatch("[0-9]{1,18}", said) else 0  # what it really is shows when it is read
+        length = (response.findtext(f".//{_DAV}getcontentlength") or "").strip()
+        size = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0  # what it really is shows when it is read
         modified = response.findtext(f".//{_DAV}getlastmodified") or ""
         version = response.findtext(f".//{_DAV}getetag") or f"{modified} {size}"
         is_folder = response.find(f".//{_DAV}collection") is not None

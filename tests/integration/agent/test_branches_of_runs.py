@@ -8,7 +8,7 @@ from agent.conversations.history import history_of, understood
 from agent.conversations.sessions import create_session, messages_of
 from agent.models import Message, Session
 from agent.profiles.settings import Options
-from agent.runs.follow import told_anew
+from agent.runs.follow import replay_entries
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import KnowledgeBase
@@ -71,8 +71,8 @@ def test_an_answer_that_is_told_anew_names_its_own_question(talk: Talk) -> None:
     first = talk.ask(LEAVE)
     talk.ask(SICK, instead_of=first.parent_id)
     again = talk.ask(SICK, instead_of=first.parent_id)
-    assert f'"content":"{SICK}"' in told_anew(talk.principal, talk.session.pk, again.pk)[0].body
-    assert f'"content":"{LEAVE}"' in told_anew(talk.principal, talk.session.pk, first.pk)[0].body
+    assert f'"content":"{SICK}"' in replay_entries(talk.principal, talk.session.pk, again.pk)[0].body
+    assert f'"content":"{LEAVE}"' in replay_entries(talk.principal, talk.session.pk, first.pk)[0].body
 
 
 def test_a_place_that_is_not_in_the_conversation_is_not_found_and_nothing_is_stored(talk: Talk) -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from agent.conversations.history import history_of
 from agent.models import Message
-from agent.runs.follow import told_anew
+from agent.runs.follow import replay_entries
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import take_back
@@ -49,7 +49,7 @@ class Answered:
         names = ("conversation", "run")
         args = {"conversation": [self.row.session_id], "run": [self.row.session_id, self.row.pk]}
         pages = [client.get(reverse(name, args=args[name])).content.decode() for name in names]
-        told = told_anew(Principal.of(self.reader), self.row.session_id, self.row.pk)
+        told = replay_entries(Principal.of(self.reader), self.row.session_id, self.row.pk)
         return "\n".join([*pages, *(entry.body for entry in told)])
 
     def lose_one(self) -> None:

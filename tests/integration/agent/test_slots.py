@@ -11,7 +11,7 @@ from redis import Redis
 
 from agent.models import Message
 from agent.run_state.run import Run
-from agent.runs.follow import told_anew
+from agent.runs.follow import replay_entries
 from agent.runs.leases import ask_to_stop
 from agent.runs.log import Entry, log_key
 from agent.text_answer import TextAnswer
@@ -91,7 +91,7 @@ def test_an_answer_reads_the_same_live_and_again_and_where_nobody_knows_slots(
 ) -> None:
     live, entries = answered(reader, judging)
     content = Message.objects.get(pk=live.message_id).content
-    again = told_anew(reader, live.session_id, live.message_id)
+    again = replay_entries(reader, live.session_id, live.message_id)
     for told in (entries, again):
         answers = [event for event in events_of(told) if event.response_type == "answer" and event.content]
         assert [event.data["slot"] for event in answers] == slots

@@ -208,7 +208,9 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
     message = stored(events)
     assert message.stop_reason == StopReason.OK
     sentences = [sentence["text"].split("\n")[0] for sentence in message.sentences]
-    assert [sorted(re.split("[:;] ", element)) for element in sentences] == [sorted(re.split("[:;] ", element)) for element in said]
+    assert [sorted(re.split("[:;] ", element)) for element in sentences] == [
+        sorted(re.split("[:;] ", element)) for element in said
+    ]
     assert words(events) == message.content
     assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5
 

@@ -32,7 +32,7 @@ def test_the_words_of_each_answer_stand_in_a_document() -> None:
 def test_each_statement_gives_the_numbers_of_its_answer(demo: DataSource) -> None:
     for question in QUESTIONS:
         if question.sql:
-            assert numbers_of(question) <= said_in(question), question.ask
+            assert numbers_of(question) <= reply_content(question), question.ask
 
 
 def numbers_of(question: ScriptedQuestion) -> set[str]:
@@ -43,7 +43,7 @@ def numbers_of(question: ScriptedQuestion) -> set[str]:
     return {f"{cell:,.0f}" for row in rows.rows for cell in row if isinstance(cell, int | Decimal)}
 
 
-def said_in(question: ScriptedQuestion) -> set[str]:
+def reply_content(question: ScriptedQuestion) -> set[str]:
     return {number for item in question.answer for number in re.findall(r"\d[\d,]*\d|\d", item.says)}
 
 

@@ -22,7 +22,7 @@ from business.pipeline import in_source
 from business.results.visibility import Queried
 from business.sources.data_scope import DataScope
 from business.sources.grants import grant, managed_sources
-from business.sources.services import draft, named_source, open_source, open_sources, save_layer, vouched
+from business.sources.services import draft, named_source, open_source, open_sources, save_layer, still_visible
 from business.spreadsheets.sources import describe
 from business.statements.run_query import QueryResult, run_query
 from business.tasks import tend_spreadsheets
@@ -119,9 +119,9 @@ def test_a_right_that_ends_ends_with_the_next_question(opened_to: User, orders: 
     before = open_source(principal, source_of(orders).name)
     kept = Queried(source=before.source.name, reach=())
     assert rows(opened_to, orders, statement) == [(4,)]
-    assert vouched(principal, [kept]) == {kept}
+    assert still_visible(principal, [kept]) == {kept}
     take_back(None, [Right.VIEW], orders.knowledge_base, of=opened_to)
-    assert vouched(principal, [kept]) == set()
+    assert still_visible(principal, [kept]) == set()
     with pytest.raises(NotFound):  # opened a moment ago, and asked again when the rows are read
         async_to_sync(run_query)(principal, before, statement)
     assert open_sources(principal) == []

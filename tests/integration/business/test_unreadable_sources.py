@@ -13,7 +13,7 @@ from business.models import DataSource
 from business.pipeline import how_read
 from business.results.visibility import Queried
 from business.sources.grants import grant, managed_sources
-from business.sources.services import open_source, open_sources, reach_of, vouched
+from business.sources.services import open_source, open_sources, reach_of, still_visible
 from copilot_site.doctor import data_sources
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
@@ -58,7 +58,7 @@ def test_the_others_are_asked_as_before_and_the_doctor_names_it(source: DataSour
         for right in (Right.VIEW, Right.MANAGE):
             grant(None, other, to=northerner, right=right)
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
-    assert vouched(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
+    assert still_visible(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
     assert how_read(principal, "How many customers are there?", "en").is_read
     for item in (source, *broken):
         verify("How many orders are there?", item)

@@ -167,18 +167,18 @@ def test_who_manages_a_folder_decides_without_a_staff_account_and_nobody_else(to
     overseer, auditor = make_overseer(), staff("auditor")
     auditor.user_permissions.add(Permission.objects.get(codename="view_entry", content_type__app_label="audit"))
     everyone = (told.anna, told.ben, told.boss, told.mia, told.root, head, editor, below, overseer, auditor)
-    told_of, listed, decided = set(), set(), set()
+    definitions_in, listed, decided = set(), set(), set()
     for person in everyone:
         client, asked = client_of(person), AccessRequest.objects.create(folder=told.pay, user=make_user())
         home, page = text_of(client.get(reverse("chat"))), text_of(client.get(reverse("access-requests")))
-        told_of |= {person.username} if "access request is waiting for you" in home else set()
+        definitions_in |= {person.username} if "access request is waiting for you" in home else set()
         listed |= {person.username} if "asks to view" in page else set()
         client.post(reverse("access-request-decide", args=[asked.pk]), {"decision": "grant"})
         asked.refresh_from_db()
         decided |= {person.username} if asked.decided_by == person else set()
         assert can(principal_of(asked.user), Right.VIEW, told.pay) == (asked.decided_by == person)
         AccessRequest.objects.all().delete()
-    assert told_of == listed == decided == {"boss", "head", "root"}
+    assert definitions_in == listed == decided == {"boss", "head", "root"}
     actors = Entry.objects.filter(action=Action.ACCESS_GRANTED).values_list("actor_name", flat=True)
     assert set(actors) == decided, "and the log names them"
 

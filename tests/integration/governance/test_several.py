@@ -21,7 +21,9 @@ def address(*documents: Document) -> str:
 
 def give(by: User, *documents: Document, **more: Any) -> Any:
     form = {"what": "give", "holder_kind": "user", "holder": "guest", "rights": ["view"]}
-    return client_of(by).post(reverse("rights-several"), {**form, "documents": [document.pk for document in documents], **more})
+    return client_of(by).post(
+        reverse("rights-several"), {**form, "documents": [document.pk for document in documents], **more}
+    )
 
 
 def seen_by(user: User) -> set[str]:

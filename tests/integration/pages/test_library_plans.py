@@ -11,7 +11,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import give
 from evals.rights.rights_world import make_member, make_tree
-from knowledge.library import document_rows, documents_beside, documents_in, unfinished_in
+from knowledge.library import document_rows, documents_in, sibling_documents, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.access_nodes import node_of
 from tests.plans import executed
@@ -68,7 +68,7 @@ def shown(library: Library, name: str) -> int:
         "a folder": lambda: documents_in(reader, folder).object_list,
         "some rows": lambda: document_rows(reader, folder, [item.pk for item in library.documents[:2]]),
         "what waits": lambda: range(unfinished_in(reader, folder)),
-        "beside their folders": lambda: documents_beside(guest, library.base),
+        "beside their folders": lambda: sibling_documents(guest, library.base),
     }
     return len(pages[name]())
 

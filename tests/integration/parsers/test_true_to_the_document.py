@@ -33,7 +33,7 @@ def passages(parsed: ParsedDocument) -> list[ChunkDraft]:
 def said(parsed: ParsedDocument) -> list[str]:
     """Every sentence that may be quoted; headings answer nothing."""
     return [
-        each.text for chunk in passages(parsed) for each in split(chunk.text, chunk.blocks) if each.kind != "heading"
+        entry.text for chunk in passages(parsed) for entry in split(chunk.text, chunk.blocks) if entry.kind != "heading"
     ]
 
 

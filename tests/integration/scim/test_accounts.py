@@ -124,7 +124,7 @@ def test_lists_come_in_pages_that_hold_everybody_once(scim: Program) -> None:
         scim.make_user(name)
     pages = [scim.get(f"Users?startIndex={start}&count=2").data for start in (1, 3, 5, 7)]
     assert [(page["totalResults"], page["itemsPerPage"]) for page in pages] == [(5, 2), (5, 2), (5, 1), (5, 0)]
-    shown = [each["userName"] for page in pages for each in page.get("Resources", [])]
+    shown = [element["userName"] for page in pages for element in page.get("Resources", [])]
     assert (set(shown), len(shown)) == (names, 5)
     assert scim.get("Users?count=0").data["totalResults"] == 5
     assert scim.get("Users?filter=userName+pr&startIndex=4&count=9").data["itemsPerPage"] == 2

@@ -32,7 +32,7 @@ def test_a_sentence_is_marked_in_its_whole_passage() -> None:
 def test_of_a_span_the_sentences_are_marked_that_the_answer_said() -> None:
     start, end = 0, len(PROSE)
     said = {"Lunch is at noon.", "Soup is at eleven."}
-    assert marked(excerpt_of(PROSE, start, end, said=said)) == ["Lunch is at noon.", "Soup is at eleven."]
+    assert marked(excerpt_of(PROSE, start, end, texts=said)) == ["Lunch is at noon.", "Soup is at eleven."]
     assert len(marked(excerpt_of(PROSE, start, end))) == 4
 
 

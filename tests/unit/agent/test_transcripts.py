@@ -32,7 +32,7 @@ def page(number: int, url: str = "https://law.example/leave") -> ShownPage:
     return ShownPage(number, f"web:{number}", url, "Leave *law*", "25 days", NOW)
 
 
-def said_in(form: str, message: ShownMessage) -> str:
+def reply_content(form: str, message: ShownMessage) -> str:
     told = transcript_of("Leave", [message], lambda _citation: "", NOW)
     if form == "md":
         return as_markdown(told).decode()
@@ -48,7 +48,7 @@ FORMS = ("md", "docx", "pdf")
 def test_what_is_from_outside_or_was_not_checked_says_so_and_names_its_page(form: str) -> None:
     outside = ShownSentence("The law demands 25 days.", (2,), is_outside=True)
     unchecked = ShownSentence("It is generous.", (), is_checked=False)
-    said = re.sub(r"\s+", " ", said_in(form, answer(outside, unchecked, pages=(page(2),))))
+    said = re.sub(r"\s+", " ", reply_content(form, answer(outside, unchecked, pages=(page(2),))))
     assert re.search(r"25 days\. (\\)?\(from outside(\\)?\) ?\[\^?1\]", said), said
     assert re.search(r"generous\. (\\)?\(not checked against the source(\\)?\)", said), said
     assert "https://law.example/leave" in said
@@ -57,7 +57,7 @@ def test_what_is_from_outside_or_was_not_checked_says_so_and_names_its_page(form
 def test_passages_are_called_not_verified() -> None:
     for form in FORMS:
         found = answer(ShownSentence("Leave is applied for in May.", (1,)), kind="passages")
-        assert "not verified" in re.sub(r"\s+", " ", said_in(form, found))
+        assert "not verified" in re.sub(r"\s+", " ", reply_content(form, found))
 
 
 def test_text_of_others_is_no_markdown() -> None:
@@ -65,7 +65,7 @@ def test_text_of_others_is_no_markdown() -> None:
         ShownSentence(text, (), gap="\n")
         for text in ("1. one", "- two", "three\n===\n# four", "<b>five</b> ![](x)", "-5 degrees")
     ]
-    said = said_in("md", answer(*sentences, pages=(page(1, EVIL),)))
+    said = reply_content("md", answer(*sentences, pages=(page(1, EVIL),)))
     assert "1\\. one" in said
     assert "\\- two" in said
     assert "three === \\# four" in said
@@ -94,4 +94,4 @@ def table_of(columns: int, cell: str) -> ShownMessage:
 @pytest.mark.parametrize(("columns", "cell"), [(200, "x" * 50), (3, "字" * 3_000)])
 def test_a_table_is_written_however_high_or_wide_it_is(columns: int, cell: str, form: str) -> None:
     """A database holds what it holds; a file that could not be made was an error of the server."""
-    assert "Rows." in said_in(form, table_of(columns, cell)).replace("\\", "")
+    assert "Rows." in reply_content(form, table_of(columns, cell)).replace("\\", "")

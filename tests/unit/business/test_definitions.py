@@ -7,7 +7,7 @@ import pytest
 import demo
 from business.logical_query.catalog import Catalog
 from business.parsing.model.definitions import definitions_of
-from business.parsing.model.free_form import fault_in, told_of
+from business.parsing.model.free_form import definitions_in, fault_in
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
 
@@ -94,4 +94,4 @@ def test_what_multiplies_rows_that_are_counted_is_not(sql: str) -> None:
 def test_a_statement_that_is_nested_without_end_is_left_to_the_guard() -> None:
     nested = f"SELECT {'(' * 3000}1{')' * 3000}"
     assert fault_in(nested, CATALOG) is None
-    assert told_of(nested, CATALOG, "en") == ()
+    assert definitions_in(nested, CATALOG, "en") == ()

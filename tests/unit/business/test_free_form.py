@@ -1,6 +1,6 @@
 """A statement that a model wrote freely: what makes its number another one than the company's is found in its text."""
 
-from business.parsing.model.free_form import fault_in, told_of
+from business.parsing.model.free_form import definitions_in, fault_in
 from tests.unit.business.parsing.test_words import LEXICON
 from tests.unit.business.test_definitions import FREE, OTHERWISE, REVENUE
 
@@ -48,7 +48,7 @@ def test_a_sum_that_a_join_repeats_and_another_number_by_its_name_are_not_the_de
         fault = fault_in(sql, CATALOG)
         assert fault is not None, sql
         assert "sales_order.revenue is defined as" in fault.why, sql
-        told = told_of(sql, CATALOG, "en")
+        told = definitions_in(sql, CATALOG, "en")
         assert OTHERWISE in told, sql
         assert REVENUE not in told, sql
 
@@ -59,8 +59,8 @@ def test_things_that_a_join_counts_several_times_are_said_and_not_told_as_the_th
     assert fault is not None
     why = "Rows of customer are counted or added several times by the join with sales_order."
     assert fault.why == why
-    assert told_of(sql, CATALOG, "en") == (FREE, why)
+    assert definitions_in(sql, CATALOG, "en") == (FREE, why)
 
 
 def test_the_definition_itself_is_followed() -> None:
-    assert told_of(f"SELECT sum(amount) AS revenue FROM sales_order WHERE {PAID}", CATALOG, "en") == (REVENUE,)
+    assert definitions_in(f"SELECT sum(amount) AS revenue FROM sales_order WHERE {PAID}", CATALOG, "en") == (REVENUE,)

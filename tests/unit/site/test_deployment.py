@@ -20,7 +20,7 @@ DOCKERFILE = (BASE_DIR / "Dockerfile").read_text()
 KUBERNETES, SYSTEMD = BASE_DIR / "deploy" / "kubernetes", BASE_DIR / "deploy" / "systemd"
 KUSTOMIZATION: dict[str, Any] = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())
 RESOURCES: list[dict[str, Any]] = [
-    each for name in KUSTOMIZATION["resources"] for each in yaml.safe_load_all((KUBERNETES / name).read_text())
+    element for name in KUSTOMIZATION["resources"] for element in yaml.safe_load_all((KUBERNETES / name).read_text())
 ]
 PODS: dict[str, dict[str, Any]] = {
     resource["metadata"]["name"]: resource["spec"]["template"]["spec"]
