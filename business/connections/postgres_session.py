@@ -227,7 +227,7 @@ def unavailable(address: Address, error: psycopg.OperationalError | AddressRefus
 
 
 def unavailable_at(address: Address, message: str) -> SourceUnavailable:
-    """Return the error. text: the reason, with placeholders for parts of the address."""
+    """Return the error. message: the reason, with placeholders for parts of the address."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
     log.warning("data_source.unreachable", why=message % named)
     return SourceUnavailable(message % named)

@@ -122,13 +122,13 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
 class Change:
     """The change that a follow-up makes to an earlier query."""
 
-    said: Reading
+    reading: Reading
     lead: Lead
     earlier: LogicalQuery
 
     def made(self) -> list[LogicalQuery]:
         """Return the possible queries, several if ambiguous. Raises Unread."""
-        reading = self.said
+        reading = self.reading
         query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
         if reading.is_share:
@@ -140,10 +140,10 @@ class Change:
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
         """Replace values of the same column, also in a share's own condition; add other conditions."""
-        if self.said.related or self.said.events:
+        if self.reading.related or self.reading.events:
             raise Unread("a condition of another kind")
         filters = list(query.filters)
-        for entry in self.said.filters:
+        for entry in self.reading.filters:
             same = [old for old in filters if old.field == entry.field and {old.op, entry.op} <= _LISTED]
             filters = [entry if old in same else old for old in filters] if same else [*filters, entry]
         last = {entry.field: entry for entry in filters}
@@ -156,7 +156,7 @@ class Change:
 
     def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Offer both for another column of the same table: “And in China?” after Europe may replace it or add to it."""
-        new = {entry.field for entry in self.said.filters} - {entry.field for entry in self.earlier.filters}
+        new = {entry.field for entry in self.reading.filters} - {entry.field for entry in self.earlier.filters}
         tables = {field.partition(".")[0] for field in new}
         replaced = [f for f in self.earlier.filters if f.op in _LISTED and f.field.partition(".")[0] in tables]
         kept = tuple(entry for entry in query.filters if entry not in replaced)
@@ -166,7 +166,7 @@ class Change:
 
     def _grouped(self, query: LogicalQuery) -> LogicalQuery:
         """Replace the breakdown of the same kind: a time by a time, another by another."""
-        reading, new = self.said, list(dict.fromkeys(self.said.dimensions))
+        reading, new = self.reading, list(dict.fromkeys(self.reading.dimensions))
         columns = reading.all("DA")
         if (
             not new
@@ -191,7 +191,7 @@ class Change:
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
         """Ask for another number with the same breakdown and conditions, the counted rows, or their count."""
-        reading = self.said
+        reading = self.reading
         Head(reading).make_metrics()
         made, tables = [token.metric for token in reading.all("1") if token.metric], [t.name for t in reading.all("T")]
         is_bare = not (
@@ -218,7 +218,7 @@ class Change:
         return query.model_copy(update={"metrics": (metric,)})
 
     def _of_rows(self, query: LogicalQuery, rows: Rows, made: list[Metric], tables: list[str]) -> LogicalQuery:
-        if not made and "c" not in self.said.text and set(tables) <= {rows.model}:
+        if not made and "c" not in self.reading.text and set(tables) <= {rows.model}:
             return query
         metric = made[0] if made else Metric(name=rows.model, agg="count")
         if metric.name.partition(".")[0] != rows.model or not set(tables) <= {rows.model}:
@@ -227,7 +227,7 @@ class Change:
 
     def _compared(self, query: LogicalQuery) -> LogicalQuery:
         """Compare the current query with another time: “than last year”, “同比呢”. Raises Unread without one."""
-        reading = self.said
+        reading = self.reading
         if reading.comparison is not None or "C" not in reading.text:
             return query.model_copy(update={"comparison": reading.comparison or query.comparison})
         if len(query.times) != 1 or len(reading.times) != 1:
@@ -243,14 +243,14 @@ class Change:
 
     def _length(self, time: TimeRange) -> float:
         """Return a span's length in whole months, else in days as a fraction; 0 for an open end."""
-        start, end = self.said.days(time)
+        start, end = self.reading.days(time)
         return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Decide whose time it is where other rows are counted: “their revenue” is of customers new then, “and
         revenue?” of that time. Raises Unread if unclear.
         """
-        times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
+        times, is_of_others = self.reading.times, _table_of(query) != _table_of(self.earlier)
         is_named = any(time.field for time in query.times)
         is_unsaid = (bool(times) or not is_named) if self.lead.refers else (is_named and not times)
         if query.times and is_of_others and is_unsaid:
@@ -270,11 +270,11 @@ class Change:
 
     def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
         """Return the possible times: after a month of another year “October” may mean that year's, and vice versa."""
-        (start, end), (first, last) = self.said.days(old), self.said.days(new)
+        (start, end), (first, last) = self.reading.days(old), self.reading.days(new)
         if start is None or end is None or first is None or last is None:
             return [new]
         moved = None
-        if self.said.is_yearless and start.year != first.year:
+        if self.reading.is_yearless and start.year != first.year:
             moved = _in_year(first, last, start.year)
         elif whole_months(first, last) == _YEAR_MONTHS != whole_months(start, end) and first.month == 1:
             moved = _in_year(start, end, first.year)
@@ -290,7 +290,7 @@ class Change:
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
         """Change the direction, or how many are shown, by default as many as before."""
-        reading, old = self.said, query.ranking
+        reading, old = self.reading, query.ranking
         if reading.order is not None:
             return query.model_copy(update={"ranking": Ranking(descending=reading.order)})
         if not reading.all(SUPERLATIVES):

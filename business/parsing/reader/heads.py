@@ -12,10 +12,10 @@ _PRICE = ("price", "cost", "价", "费")
 
 
 class Head:
-    """metrics or rows: what is asked for. said: their subject."""
+    """metrics or rows: what is asked for. reading: their subject."""
 
     def __init__(self, reading: Reading) -> None:
-        self.said = reading
+        self.reading = reading
         self.catalog = reading.catalog
         self.metrics: list[Metric] = []
         self.rows: Rows | None = None
@@ -23,7 +23,7 @@ class Head:
 
     def query(self) -> LogicalQuery:
         """Return the query of a whole question. Raises Unread."""
-        reading = self.said
+        reading = self.reading
         is_exists = "x" in reading.text and not reading.all("LA")
         self._events()
         reading.rewrite("AT|TA", self._named)
@@ -64,7 +64,7 @@ class Head:
 
     def make_metrics(self) -> None:
         """Make one token of each measure, count, and sum or average of a column."""
-        reading = self.said
+        reading = self.reading
         if len({token.name for token in reading.all("T")}) == 1:
             reading.rewrite("T(_*)T", lambda run: run[:-1])
         reading.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
@@ -99,7 +99,7 @@ class Head:
 
     def _numbers(self) -> bool:
         """Read one number, or several with the same conditions. A number both named and asked for is one: 客户数在德国有多少."""
-        reading = self.said
+        reading = self.reading
         self.make_metrics()
         made = reading.all("1")
         self.metrics = [token.metric for token in made if token.metric is not None]
@@ -116,7 +116,7 @@ class Head:
 
     def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
         """Drop tables named only for their conditions: “revenue of customers in Germany”."""
-        reading = self.said
+        reading = self.reading
         owners = (
             bases
             | {table_of(f.field) for f in reading.filters}
@@ -128,12 +128,12 @@ class Head:
 
     def _require(self, pattern: str) -> None:
         """Raise Unread with the words left over."""
-        if not re.fullmatch(pattern, self.said.text):
-            raise Unread("", tuple(t.item.text for t in self.said.row if t.kind not in "1_Lxmq&@" and t.item.text))
+        if not re.fullmatch(pattern, self.reading.text):
+            raise Unread("", tuple(t.item.text for t in self.reading.row if t.kind not in "1_Lxmq&@" and t.item.text))
 
     def _ranked(self) -> None:
         """Read the first groups by a metric, or rows by a column."""
-        reading, groups, text = self.said, tuple(self.said.dimensions), self.said.text
+        reading, groups, text = self.reading, tuple(self.reading.dimensions), self.reading.text
         token = self.superlative()
         tables = {item.name for item in reading.all("T")}
         if token.kind in "pk":
@@ -160,7 +160,7 @@ class Head:
 
     def superlative(self) -> Token:
         """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
-        reading = self.said
+        reading = self.reading
         tokens, plain = reading.all(SUPERLATIVES), reading.all("fr")
         if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
             reading.drop("fr")
@@ -178,7 +178,7 @@ class Head:
         return tokens[0]
 
     def _ranked_by(self, run: Run) -> Run | None:
-        reading, target = self.said, one(run, "MNWT")
+        reading, target = self.reading, one(run, "MNWT")
         if reading.by is not None or (target.kind == "T" and len(reading.all("TDAu")) < 2 and not reading.dimensions):
             return None
         is_average = any(token.kind == "a" for token in run)
@@ -205,7 +205,7 @@ class Head:
         return f"{found[0][0]}.{found[0][1].name}"
 
     def _first_groups(self, by: Metric, subject: Token | None, groups: tuple[Dimension, ...], *, is_last: bool) -> None:
-        reading = self.said
+        reading = self.reading
         self.metrics = [by]
         if subject is not None:
             reading.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
@@ -215,7 +215,7 @@ class Head:
 
     def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
         """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
-        reading, model = self.said, table_of(by)
+        reading, model = self.reading, table_of(by)
         is_number = self.catalog.dimension(by)[1].type == "number"
         if reading.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
             raise Unread("the first of what")
@@ -230,7 +230,7 @@ class Head:
 
     def _rows(self) -> None:
         """Read a list of things with the requested columns; their count for groups or “how many”."""
-        reading = self.said
+        reading = self.reading
         self._take_owners(set(), keep=1)
         reading.rewrite("A", lambda run: None if reading.all("T") else [Token("T", run[0].item, run[0].ref)])
         tables, columns = reading.all("T"), reading.all("DNWA")
@@ -249,7 +249,7 @@ class Head:
 
     def _owner(self, columns: Run) -> str:
         """Return the table meant where none is named: the one that points to everything else named."""
-        reading, reaches = self.said, self.catalog.joins.distance
+        reading, reaches = self.reading, self.catalog.joins.distance
         fields = [*(f.field for f in reading.filters), *(time.field for time in reading.times)]
         owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
         bases = [owner for owner in sorted(owners) if all(reaches(owner, other) is not None for other in owners)]
@@ -261,7 +261,7 @@ class Head:
 
     def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
         """Return the requested columns of a list beside the thing's name; alone, a column's values."""
-        reading, is_named = self.said, self._is_named(model)
+        reading, is_named = self.reading, self._is_named(model)
         if not columns:
             return ()
         if len(columns) == 1 and not is_named and columns[0].kind == "D":
@@ -279,11 +279,11 @@ class Head:
 
     def _is_named(self, model: str) -> bool:
         """Return whether particular things are named, by name or number."""
-        return any(item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.said.filters)
+        return any(item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.reading.filters)
 
     def _events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
-        reading = self.said
+        reading = self.reading
         names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in reading.all("T")]
         if re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", reading.text):
             return
@@ -298,10 +298,10 @@ class Head:
     def _missing(self) -> list[Filter]:
         """Return columns that are set or missing, of the thing or its related rows, and numbers that are zero."""
         found = []
-        for name, is_not in self.said.events:
+        for name, is_not in self.reading.events:
             model, column = self.catalog.dimension(name)
             if self.catalog.joins.distance(self.base, model.name) is None:
-                self.said.related.append(Related(model=model.name, is_not=is_not))
+                self.reading.related.append(Related(model=model.name, is_not=is_not))
             elif column.type == "boolean":
                 found.append(Filter(field=name, values=("false",)))
             elif is_not and column.type == "number":  # no stock on hand
@@ -313,7 +313,7 @@ class Head:
 
     def _belonging(self) -> None:
         """Apply conditions and times of related rows that a thing has or lacks to these. Raises Unread."""
-        reading, reaches = self.said, self.catalog.joins.distance
+        reading, reaches = self.reading, self.catalog.joins.distance
         far = [f for f in reading.filters if f.field and reaches(self.base, table_of(f.field)) is None]
         is_listed = self.rows is not None or self.metrics[0].name in self.catalog.models
         if not reading.related and not far:
@@ -331,7 +331,7 @@ class Head:
 
     def _require_sense(self) -> None:
         """Raise Unread for implausible queries: a thing by its own name, revenue of customers who came then."""
-        reading, base = self.said, self.base
+        reading, base = self.reading, self.base
         asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
         counts_itself = any(metric.name == base for metric in self.metrics) and not reading.dimensions
         if (asks_itself or counts_itself) and any(
