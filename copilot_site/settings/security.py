@@ -18,6 +18,7 @@ WEB_PORT = config.port
 DATABASE_CA = config.database_ca
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = f"copilot_session_{config.port}"  # two checkouts on one machine share the host name
+CSRF_FAILURE_VIEW = "copilot_site.lib.http.error_pages.forged"
 CSRF_COOKIE_NAME = f"copilot_csrf_{config.port}"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
+from django.views.csrf import csrf_failure
 from django.views.defaults import page_not_found
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
@@ -76,6 +77,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if f"{request.path_info}/".startswith(PROGRAMS):
         return _problem_document(request, HTTPStatus.NOT_FOUND, _("There is no such address."))
     return page_not_found(request, exception)
+
+
+def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer as Django's `CSRF_FAILURE_VIEW`: a script of a page whose cookies are gone is told that nobody is signed in."""
+    if request.user.is_anonymous and not request.accepts("text/html"):
+        return error_page(request, HTTPStatus.UNAUTHORIZED, _("Nobody is signed in."))
+    return csrf_failure(request, reason)
 
 
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:

@@ -17,7 +17,7 @@ async def answer(user_id: int, session_id: UUID, question: str) -> None:
     from agent.profiles.settings import Options
     from agent.run_state.threads import in_thread
     from agent.runs.follow import follow
-    from agent.runs.run import launch
+    from agent.runs.run import complete, launch
     from agent.runs.start import begin
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope
@@ -25,9 +25,12 @@ async def answer(user_id: int, session_id: UUID, question: str) -> None:
     principal = await in_thread(Principal.load, user_id)
     run = await in_thread(begin, principal, session_id, question, scope=Scope(), language="en", options=Options())
     print(launch(run), flush=True)
-    async for entry in follow(principal, session_id=session_id, message_id=run.message_id):
-        if entry is not None:
-            print(entry.type, flush=True)
+    try:
+        async for entry in follow(principal, session_id=session_id, message_id=run.message_id):
+            if entry is not None:
+                print(entry.type, flush=True)
+    finally:
+        await complete(run)  # as a server, which lives on where its reader is gone
 
 
 if __name__ == "__main__":

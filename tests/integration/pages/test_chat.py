@@ -120,6 +120,10 @@ def test_forged_forms_are_refused(house: House) -> None:
     answer = client.post(reverse("conversation-new"))
     assert answer.status_code == 403
     assert "The form is out of date" in plain(answer.content)
+    answer = Client(enforce_csrf_checks=True).post(reverse("conversation-new"))
+    assert answer.status_code == 403
+    script = Client(enforce_csrf_checks=True, headers={"Accept": "application/json"})
+    assert script.post(reverse("conversation-new")).status_code == 401, "its cookies are gone: nobody is signed in"
 
 
 def test_no_page_needs_inline_script_or_style(house: House) -> None:
