@@ -103,6 +103,8 @@ def steps_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
     A condition before a comma is no question: “In Europe, how many customers do we have?” has one part.
     """
     parts = [part.strip() for part in pattern_in(WORDING, "clause").split(question) if part.strip()]
+    if len(parts) < 2:
+        return None
     back = next((place for place, part in enumerate(parts) if place and _counts_those(part)), 0)
     is_of_data = [place >= back if back else is_data(part) for place, part in enumerate(parts)]
     documents = [part for part, flag in zip(parts, is_of_data, strict=True) if not flag]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
 from business.logical_query.query import TimeRange
@@ -35,7 +36,8 @@ class Item:
         return bool(self.refs or self.roles or self.time is not None or self.number is not None)
 
 
-def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
+@lru_cache(maxsize=64)  # one question is read several times, with each source
+def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
     """Return the items of a question, in order."""
     text, times = mark_times(normalised(question), today, lexicon.catalog.layer.fiscal_year_start)
     units = units_of(text)
@@ -55,7 +57,7 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
         assert item is not None  # a single unit is always an item
         found.append(item)
         at = best[at][1]
-    return found[::-1]
+    return tuple(reversed(found))
 
 
 def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:

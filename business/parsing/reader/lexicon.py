@@ -28,9 +28,9 @@ class Ref:
         return self.name.partition(".")[0] if self.kind != "model" else self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lexicon:
-    """phrases: the possible meanings by the units of a phrase."""
+    """Equal to itself only. phrases: the possible meanings by the units of a phrase."""
 
     catalog: Catalog
     phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)

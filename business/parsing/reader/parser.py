@@ -85,7 +85,7 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
 
 
 def _readings(
-    items: list[Item], catalog: Catalog, today: date
+    items: Sequence[Item], catalog: Catalog, today: date
 ) -> tuple[dict[str, tuple[int, LogicalQuery]], list[Exception]]:
     """Return the possible queries by their statements, with the distance of their parts; and why others fail."""
     found: dict[str, tuple[int, LogicalQuery]] = {}
@@ -115,7 +115,7 @@ def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) 
     return no_such_value(listed[0], unknown[0]) if listed else ""
 
 
-def understood(items: list[Item], catalog: Catalog, today: date, left: Sequence[str] = ()) -> LogicalQuery | None:
+def understood(items: Sequence[Item], catalog: Catalog, today: date, left: Sequence[str] = ()) -> LogicalQuery | None:
     """Return the certain part of an unread question, to prefill a form: everything but the words left over if that is a
     number; else a number with values and a time.
     """
@@ -139,7 +139,7 @@ def _compiles(query: LogicalQuery, catalog: Catalog, today: date) -> bool:
         return False
 
 
-def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
+def _far_fetched(items: Sequence[Item], refs: tuple[Ref | None, ...]) -> int:
     """Return the number of words read as values that are also a table's name."""
     pairs = zip(items, refs, strict=True)
     return sum(
@@ -147,7 +147,7 @@ def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
     )
 
 
-def choices_of(items: list[Item]) -> Iterator[tuple[Ref | None, ...]]:
+def choices_of(items: Sequence[Item]) -> Iterator[tuple[Ref | None, ...]]:
     """Yield every combination of meanings, in the layer's order."""
     return product(*(item.refs or (None,) for item in items))
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from business.logical_query.query import Period, TimeRange
@@ -39,7 +39,8 @@ class Moment:
         return TimeRange(start=self.span[0], end=self.span[1])
 
 
-def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, list[Moment]]:
+@lru_cache(maxsize=64)  # the same with every source of a fiscal year
+def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, tuple[Moment, ...]]:
     """Return a normalised text with times as private-use characters, and the times. Longest expressions win."""
     for number, (phrase, _role) in enumerate(compared_phrases()):
         text = text.replace(phrase, f" {chr(COMPARED + number)} ")
@@ -60,7 +61,7 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, l
         found.append(whole[place - _MAX] if place >= _MAX else moments[place])
         return chr(_PLACE + len(found) - 1)
 
-    return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MAX - 1)}]", counted, text), found
+    return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MAX - 1)}]", counted, text), tuple(found)
 
 
 @cache
