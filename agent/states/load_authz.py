@@ -41,7 +41,7 @@ def _load(run: Run) -> None:
         org_units=sorted(run.principal.org_units),
         perm_snapshot_id=take_snapshot(run.principal),
     )
-    if run.is_follow_up:
+    if run.is_follow_up and not run.is_by_words:  # only a model reads earlier answers
         run.history = history_of(run.principal, run.session_id, before=run.message_id)
 
 
