@@ -279,7 +279,9 @@ class Head:
 
     def _is_named(self, model: str) -> bool:
         """Return whether particular things are named, by name or number."""
-        return any(item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.reading.filters)
+        return any(
+            item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.reading.filters
+        )
 
     def _events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
