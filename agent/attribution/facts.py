@@ -169,11 +169,11 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     ]
     if _is_translated(sentence, quote):
         return bool(other) and len(left) < len(there)
-    whole, quantity = Clause(normalised(sentence)), Clause(normalised(quote))
-    binds = (whole.classes | quantity.classes) & BINDS
+    whole, quoted = Clause(normalised(sentence)), Clause(normalised(quote))
+    binds = (whole.classes | quoted.classes) & BINDS
     return (
         any(len(_alike(own, item)) == len(_alike(there, item)) == 1 for item in other)
-        and _is_near(whole, quantity)
+        and _is_near(whole, quoted)
         and not binds
     )
 

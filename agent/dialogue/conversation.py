@@ -114,13 +114,13 @@ class Conversation:
 
     def _control(self, call: CompleteCall, *, has_tools: bool) -> None:
         """End the conversation as the model's control call says; report an unreadable call to it, once."""
-        message = read(call)
-        if isinstance(message, str) or has_tools:
-            sentence = message if isinstance(message, str) else "Not while other calls are made."
+        ending = read(call)
+        if isinstance(ending, str) or has_tools:
+            sentence = ending if isinstance(ending, str) else "Not while other calls are made."
             self._add(Turn(role="tool", content=sentence, tool_call_id=call.id))
             self.run.spent.fruitless += not has_tools
             return
-        self.ended, self.is_over = message, True
+        self.ended, self.is_over = ending, True
 
     def _with_own_id(self, call: CompleteCall) -> CompleteCall:
         """Return the call with an id unique in this run; services may repeat ids, or send none."""

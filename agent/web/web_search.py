@@ -77,8 +77,8 @@ class WebSearch(ToolDefaults):
                 raise NeedsApproval(f"{self.name} waits for the person to allow these words.")
         rules = await sync_to_async(_noted)(ctx, query, service)
         passages = await outside(search, service, query, rules)
-        text = _result_of(query, service, passages)
-        return text if ctx.border.has_looked else replace(text, output=f"{text.output}\n{ALSO_INSIDE}")
+        result = _result_of(query, service, passages)
+        return result if ctx.border.has_looked else replace(result, output=f"{result.output}\n{ALSO_INSIDE}")
 
     async def _look(self, ctx: ToolContext, query: str) -> None:
         """Check that the query may leave. Raises InsideFirst, KeptInside."""
