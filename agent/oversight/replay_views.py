@@ -37,7 +37,7 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
     page = Paginator(chosen.narrow(answers().defer("content", "sentences")), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
-    lines = [(row, snapshot_id(row), _seconds(row.duration_ms)) for row in page.object_list]
+    lines = [(row, _seconds(row.duration_ms)) for row in page.object_list]
     context = {
         "title": _("Answers that were given"),
         "page": page,
