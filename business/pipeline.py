@@ -162,11 +162,9 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
     parsed = [(opened, reading(opened, question)) for opened in sources]
     if any(isinstance(entry, LogicalQuery | Clarification) for _opened, entry in parsed):
         return HowRead(is_read=True, is_known=True)
-    is_known = any(all(item.is_known for item in items_of(asked, source.lexicon, source.today)) for source in sources)
-    found = [
-        (opened, entry) for opened, entry in parsed if isinstance(entry, Unparseable) and entry.partial is not None
-    ]
-    best = max(found, key=lambda entry: says_of(entry[0], question), default=None)
+    is_known = any(all(item.is_known for item in items_of(asked, item.lexicon, item.today)) for item in sources)
+    found = [(opened, item) for opened, item in parsed if isinstance(item, Unparseable) and item.partial is not None]
+    best = max(found, key=lambda item: says_of(item[0], question), default=None)
     return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 
 

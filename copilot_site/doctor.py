@@ -279,9 +279,7 @@ def readings() -> CheckResult:
         outdated = outdated_versions().count()
     except DatabaseError as error:
         return CheckResult("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    message = (
-        f"{outdated} versions would be read otherwise today: the parsers or the settings of their base have changed"
-    )
+    message = f"{outdated} versions would be read otherwise today: parsers or settings of their base have changed"
     mend = "Run `manage.py reread`; until then text that nobody sees in them may answer, or text that is seen does not."
     return CheckResult("Readings", not outdated, message if outdated else "by the parsers of today", mend)
 

@@ -66,7 +66,5 @@ class KeyedAdmin(SettingsAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
         by, key = Principal.of(request.user), form.cleaned_data["api_key"]
         if type(self).save_keyed(by, obj, key=key, fields=form.changed_data):
-            message = _(
-                "The stored key was for the old address and has been removed. Enter the one for the new address."
-            )
-            messages.warning(request, message)
+            why = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
+            messages.warning(request, why)

@@ -52,9 +52,8 @@ def check(sentence: str, evidence: Evidence, *, question: str, today: date, also
 def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
     text = evidence.says
     orders = injections_in(evidence.text)
-    if injections_in(sentence) or (
-        orders and share_covered(sentence, orders) > max(ORDERED, share_covered(sentence, text))
-    ):
+    is_order = orders and share_covered(sentence, orders) > max(ORDERED, share_covered(sentence, text))
+    if injections_in(sentence) or is_order:
         return contradicted("order")
     for address in _ADDRESS.findall(sentence):
         if address.rstrip(".,;:!?").casefold() not in text.casefold():

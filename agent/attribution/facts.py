@@ -104,9 +104,7 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequenc
 def _differs(amount: Quantity, there: Sequence[Quantity], quantities: Sequence[Quantity]) -> bool:
     """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
-        len(_alike(there, amount)) == 1
-        and not any(amount.agrees(item) for item in quantities)
-        and not is_made(amount, quantities)
+        len(_alike(there, amount)) == 1 and not any(map(amount.agrees, quantities)) and not is_made(amount, quantities)
     )
 
 

@@ -89,12 +89,10 @@ def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedState
     for sentence, after in zip_longest(sentences, sentences[1:]):
         between, end = text[end : sentence.start], sentence.end
         is_code = sentence.kind == "code"
-        statement = (
-            _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
-        )
+        line = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
         before = sentence.kind
-        if is_code or re.search(r"\w", statement.text):
-            yield replace(statement, closes=not (_is_one(sentence, after) if after else goes_on))
+        if is_code or re.search(r"\w", line.text):
+            yield replace(line, closes=not (_is_one(sentence, after) if after else goes_on))
 
 
 def _is_one(sentence: Sentence, after: Sentence) -> bool:

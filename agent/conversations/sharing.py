@@ -72,9 +72,7 @@ def _for_others(message: ShownMessage) -> ShownMessage:
     message = _without_services(message)
     sentences, beside = message.sentences, message.around
     if message.masked_count:  # a sentence without a source may repeat a hidden one
-        sentences = tuple(
-            sentence if sentence.citations else replace(sentence, text="", is_masked=True) for sentence in sentences
-        )
+        sentences = tuple(item if item.citations else replace(item, text="", is_masked=True) for item in sentences)
     content = message.content
     if not sentences and message.is_complete:
         content = _("There was no answer.")
@@ -107,8 +105,7 @@ def _without_services(message: ShownMessage) -> ShownMessage:
     if not theirs:
         return message
     sentences = tuple(
-        replace(sentence, text="", is_masked=True) if theirs & set(sentence.citations) else sentence
-        for sentence in message.sentences
+        replace(item, text="", is_masked=True) if theirs & set(item.citations) else item for item in message.sentences
     )
     queries = tuple(query for query in message.queries if query.number not in theirs)
     return replace(message, sentences=sentences, queries=queries)

@@ -108,10 +108,8 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
         by = Principal.of(request.user)
         if save_service(by, obj, secret=form.cleaned_data["secret"], fields=form.changed_data):
-            message = _(
-                "The stored key was for the old address and has been removed. Enter the one for the new address."
-            )
-            messages.warning(request, message)
+            why = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
+            messages.warning(request, why)
         if obj.is_signed_in_to and not obj.encrypted_sign_in:
             messages.info(
                 request, _("Nobody is signed in to “%(name)s” yet: connect it on its page.") % {"name": obj.name}

@@ -173,9 +173,7 @@ def _used(state: Mapping[str, Any], now: Now) -> list[Used]:
     cited = {entry["evidence_id"] for entry in (state.get("output") or {}).get("final_citations", ())}
     found = now.trial.evidence if now.trial else ()
     passages = {
-        UUID(entry["source"]["chunk_id"]): entry["hash"]
-        for entry in items
-        if (entry.get("source") or {}).get("chunk_id")
+        UUID(one["source"]["chunk_id"]): one["hash"] for one in items if (one.get("source") or {}).get("chunk_id")
     }
     today = texts_today(passages)
     return [_piece(entry, entry["evidence_id"] in cited, _today(entry, today, found), found) for entry in items]
@@ -210,7 +208,5 @@ def _piece(item: Mapping[str, Any], is_cited: bool, today: Today | None, found: 
         perm_snapshot_id=(item.get("authz") or {}).get("perm_snapshot_id", ""),
         is_cited=is_cited,
         today=today,
-        is_found_now=(today is Today.SAME)
-        if is_query
-        else item["evidence_id"] in {entry.evidence_id for entry in found},
+        is_found_now=(today is Today.SAME) if is_query else item["evidence_id"] in {one.evidence_id for one in found},
     )

@@ -274,8 +274,7 @@ def _text_of(message: ShownMessage) -> str:
 
 def _passages(shown: ShownMessage) -> tuple[Passage, ...]:
     return tuple(
-        Passage(citation.passage.document_id, citation.passage.chunk_id, citation.start, citation.end)
-        for citation in shown.citations
+        Passage(item.passage.document_id, item.passage.chunk_id, item.start, item.end) for item in shown.citations
     )
 
 

@@ -102,9 +102,7 @@ def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tu
     return tuple(sentences[place][0] for place in sorted(near))
 
 
-def _weighed(
-    question: str, hit: Hit, sentences: Sequence[Told], found: Found, embedder: Embedder
-) -> NDArray[np.float64]:
+def _weighed(question: str, hit: Hit, parts: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
     """Score each sentence: its similarity to the question, and its share of the matter that the headings leave open.
 
     The similarity is that of the sentence together with its headings. A heading inside the passage belongs to the text
@@ -112,19 +110,19 @@ def _weighed(
     """
     passage = hit.passage
     above = [part for part in (passage.title, *passage.heading_path) if part]
-    texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in sentences]
+    texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in parts]
     likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
     known = term_ids("\n".join(above))
     shares = {term: share for term, share in _matter(question, found).items() if term not in known}
     left = max(sum(shares.values()), MIN_LEFT)
-    terms = [term_ids(f"{under}\n{item.text}") for item, under in sentences]
+    terms = [term_ids(f"{under}\n{item.text}") for item, under in parts]
     covered = [sum(share for term, share in shares.items() if term in one) / left for one in terms]
-    begins = [begins_with_name(question, item) for item, _under in sentences]
+    begins = [begins_with_name(question, item) for item, _under in parts]
     return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
 
 
 def _sentences_of(hit: Hit) -> list[Told]:
-    """Return the sentences that may be highlighted, each with its heading inside the passage.
+    """Return the parts that may be highlighted, each with its heading inside the passage.
 
     Headings and prompt injections are left out.
     """

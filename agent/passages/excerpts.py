@@ -38,15 +38,10 @@ def excerpt_of(
 ) -> tuple[Part, ...]:
     """Return a passage with the sentences of text[start:end] marked; limited to those that an answer said, if any."""
     sentences = split(text, blocks)
-    inside = [
-        sentence
-        for sentence in sentences
-        if sentence.start < end and start < sentence.end and sentence.kind != "heading"
-    ]
+    inside = [one for one in sentences if one.start < end and start < one.end and one.kind != "heading"]
     marked = {entry.start for entry in inside if entry.text in texts} or {entry.start for entry in inside}
     return tuple(
-        _part(list(group), marked)
-        for _place, group in groupby(sentences, key=lambda sentence: (sentence.part, sentence.kind))
+        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda item: (item.part, item.kind))
     )
 
 
@@ -73,9 +68,7 @@ def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
 
 
 def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
-    return Piece(
-        " ".join(sentence.text for sentence in sentences), any(sentence.start in marked for sentence in sentences)
-    )
+    return Piece(" ".join(one.text for one in sentences), any(one.start in marked for one in sentences))
 
 
 def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:

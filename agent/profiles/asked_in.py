@@ -60,11 +60,9 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
         )
 
 
-def conditions(
-    principal: Principal, conditions_given: Iterable[FieldSays], base_ids: Sequence[UUID] = ()
-) -> tuple[Condition, ...]:
+def conditions(principal: Principal, says: Iterable[FieldSays], base_ids: Sequence[UUID] = ()) -> tuple[Condition, ...]:
     """Return the conditions as the search takes them.
 
     Raises InvalidInput for a field that this person does not see in these bases, and for a value that does not fit.
     """
-    return conditions_of(principal, (item.model_dump() for item in conditions_given), base_ids)
+    return conditions_of(principal, (item.model_dump() for item in says), base_ids)

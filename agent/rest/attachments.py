@@ -49,9 +49,7 @@ class Attachments(PrincipalView):
         session = get_session(self.principal, pk)
         file = NewAttachment.checked(request.data)["file"]
         upload = attach(self.principal, pk, filename=file.name, file=file)
-        (made,) = (
-            attachment for attachment in attachments_of(self.principal, session) if attachment.id == upload.document.pk
-        )
+        (made,) = (item for item in attachments_of(self.principal, session) if item.id == upload.document.pk)
         return Response(self.get_serializer(made).data, status.HTTP_201_CREATED)
 
 

@@ -169,11 +169,8 @@ def replay_entries(principal: Principal, session_id: UUID, message_id: UUID) -> 
     reader = principal.again()
     session = get_session(reader, session_id)
     shown = get_message(reader, session, message_id)
-    events = [
-        AgentQuery(content=shown.understood or _asked(session, shown), done=True),
-        *_events_of(shown),
-        _end(shown),
-    ]
+    question = AgentQuery(content=shown.understood or _asked(session, shown), done=True)
+    events = [question, *_events_of(shown), _end(shown)]
     chunks = frozenset(citation.passage.chunk_id for citation in shown.citations)
     grounds = Grounds(chunks, frozenset(_key_of(query) for query in shown.queries))
     return [

@@ -86,17 +86,14 @@ class ExecuteSkillScript(ToolDefaults):
         return "" if offers(run.profile.name) else None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
-        named = [
-            ctx.findings[identifier].item.evidence_id if identifier in ctx.findings else identifier
-            for identifier in args.evidence_ids
-        ]
+        named = [ctx.findings[one].item.evidence_id if one in ctx.findings else one for one in args.evidence_ids]
         args = args.model_copy(update={"evidence_ids": named})
         version, files, grounds = await sync_to_async(_prepared)(ctx, args)
         within = isolation()
         if within is None:
             raise ToolMistake("This machine cannot confine scripts, so none is run.")
         ran = await run_confined(within, files, args.script_path, args.args, stdin=args.input.encode())
-        return await sync_to_async(_result_of)(ctx, args, version, ran, grounds)
+        return await sync_to_async(_report)(ctx, args, version, ran, grounds)
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
@@ -151,9 +148,7 @@ def _dumped(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, default=str).encode()
 
 
-def _result_of(
-    ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]
-) -> ToolResult:
+def _report(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]) -> ToolResult:
     """Return the result. Output is evidence only where all input was evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
     made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []

@@ -53,10 +53,9 @@ class ToolArgs(BaseModel):
         if not isinstance(given, dict):
             return given
         lists = {name for name, item in cls.model_fields.items() if get_origin(item.annotation) is list}
-        arguments = {name: value for name, value in given.items() if value is not None}
+        stated = {name: value for name, value in given.items() if value is not None}
         return {
-            name: [value] if name in lists and not isinstance(value, list) else value
-            for name, value in arguments.items()
+            name: [value] if name in lists and not isinstance(value, list) else value for name, value in stated.items()
         }
 
 
@@ -338,21 +337,19 @@ NAMED = frozenset({"properties", "$defs"})
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model, shortened, because it is sent with every call of a language model."""
-    schema: dict[str, Any] = _plain_part(model.model_json_schema())
+    schema: dict[str, Any] = _plain(model.model_json_schema())
     return schema
 
 
-def _plain_part(part: Any) -> Any:
+def _plain(part: Any) -> Any:
     if isinstance(part, list):
-        return [_plain_part(item) for item in part]
+        return [_plain(item) for item in part]
     if not isinstance(part, dict):
         return part
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # same as leaving it out
         part = {**part, "anyOf": [item for item in part["anyOf"] if item != {"type": "null"}]}
     return {
-        keyword: {name: _plain_part(schema) for name, schema in value.items()}
-        if keyword in NAMED
-        else _plain_part(value)
+        keyword: {name: _plain(schema) for name, schema in value.items()} if keyword in NAMED else _plain(value)
         for keyword, value in part.items()
         if keyword not in OMITTED
     }

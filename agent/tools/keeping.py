@@ -38,10 +38,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if called.tool is not None and called.tool.brings == "inside":
         texts = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.inside_texts += [
-            *texts,
-            unfenced(result.output),
-        ]  # the output has truncated passages, and names beside them
+        run.inside_texts += [*texts, unfenced(result.output)]  # the output has truncated passages, and names
     if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
         form = result.data.get("explore")
         run.state.plan.explore = (

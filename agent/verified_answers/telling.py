@@ -28,20 +28,13 @@ def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
     """Return the answer with search results below it; their numbers continue."""
     last = max([citation.number for citation in first.citations] + [item.number for item in first.verified])
     moved = [
-        replace(
-            sentence,
-            citations=tuple(number + last for number in sentence.citations),
-            gap=sentence.gap if place else "\n\n",
-        )
-        for place, sentence in enumerate(rest.sentences)
+        replace(one, citations=tuple(number + last for number in one.citations), gap=one.gap if place else "\n\n")
+        for place, one in enumerate(rest.sentences)
     ]
     return replace(
         rest,
         sentences=(*first.sentences, *moved),
-        citations=(
-            *first.citations,
-            *(replace(citation, number=citation.number + last) for citation in rest.citations),
-        ),
+        citations=(*first.citations, *(replace(one, number=one.number + last) for one in rest.citations)),
         queries=tuple(replace(query, number=query.number + last) for query in rest.queries),
         verified=first.verified,
         disagreements=tuple((one + last, other + last) for one, other in rest.disagreements),

@@ -241,9 +241,7 @@ class Choices:
         for dimension in model.dimensions:
             name = f"{model.name}.{dimension.name}"
             if dimension.type == "time":
-                is_told = name != self.own_time or any(
-                    breakdown.startswith(f"{name}@") for breakdown in self.fields.breakdowns
-                )
+                is_told = name != self.own_time or any(item.startswith(f"{name}@") for item in self.fields.breakdowns)
                 yield from self._grains(name, name) if is_told else ()
             elif not (model.primary and _is_key_or_name(model, dimension)) or name in self.fields.breakdowns:
                 yield Choice(name, self._label(model, dimension), _described(dimension))
@@ -330,9 +328,8 @@ class Choices:
         is_short = len(offered) <= MAX_BOXES
         labels = {item.value: item.label for item in offered}
         boxes = list(offered) if is_short else []
-        boxes += [
-            Choice(value, labels.get(value, value)) for value in chosen.values if not (is_short and value in labels)
-        ]
+        wanted = [value for value in chosen.values if not (is_short and value in labels)]
+        boxes += [Choice(value, labels.get(value, value)) for value in wanted]
         return FilterRow(number, name, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
 
     @cached_property

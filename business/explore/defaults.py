@@ -35,9 +35,7 @@ def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
 def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
     name, language = label_of(model), get_language() or "en"
     things = name if language.startswith("zh") else plural(name)
-    numbers = [(_capital(label_of(measure)), f"{model.name}.{measure.name}") for measure in model.measures][
-        :MAX_NUMBERS
-    ]
+    numbers = [(_capital(label_of(item)), f"{model.name}.{item.name}") for item in model.measures][:MAX_NUMBERS]
     shown = [*numbers, (_("Count"), model.name)]
     found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
@@ -54,9 +52,7 @@ def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) ->
     if choices.own_time and "@month" in set(_offered(choices)):
         return replace(fields, breakdowns=("@month",), when=fields.when or RECENT)
     model = opened.catalog.models[choices.base]
-    kinds = (
-        f"{model.name}.{dimension.name}" for dimension in model.dimensions if dimension.values and not dimension.is_name
-    )
+    kinds = (f"{model.name}.{item.name}" for item in model.dimensions if item.values and not item.is_name)
     return replace(fields, breakdowns=tuple(kinds)[:1])
 
 

@@ -312,9 +312,8 @@ class _Titles(Wording):
         """Return a compared time in words, and whether it is not over."""
         start, end = self._days(time)
         period = self._days_of(time)
-        return (
-            self._joint("of", period, self._joint("running")) if start and end and start <= self.now < end else period
-        )
+        is_running = start and end and start <= self.now < end
+        return self._joint("of", period, self._joint("running")) if is_running else period
 
     def _days_in_words(self, time: TimeRange) -> str:
         return days_in_words(*self._days(time), self.language)

@@ -145,9 +145,7 @@ class TableEditor:
     def __init__(self, model: SemanticModel, data: QueryDict | None = None) -> None:
         self.model = model
         self.fields = TableFieldsForm(data, model)
-        self.columns = Columns(
-            data, prefix="c", initial=[_initial_of_column(dimension) for dimension in model.dimensions]
-        )
+        self.columns = Columns(data, prefix="c", initial=[_initial_of_column(item) for item in model.dimensions])
         self.measures = Measures(data, prefix="m", initial=[_initial_of_measure(item) for item in model.measures])
 
     @property

@@ -89,7 +89,7 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponse:
         "trash": lambda pk: trash_document(principal, document_id=pk),
         "restore": lambda pk: restore_document(principal, document_id=pk),
     }
-    done, refused = _apply_to_all(principal, chosen["documents"], acts[chosen["what"]])
+    done, refused = _all(principal, chosen["documents"], acts[chosen["what"]])
     if done:
         _say(request, chosen["what"], done)
     for sentence in refused:
@@ -111,9 +111,7 @@ def _say(request: HttpRequest, what: str, done: list[Document]) -> None:
         messages.success(request, message % {"n": n})
 
 
-def _apply_to_all(
-    principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]
-) -> tuple[list[Document], list[str]]:
+def _all(principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]) -> tuple[list[Document], list[str]]:
     """Return the successes, and the title and reason of each failure."""
     done, refused = [], []
     for pk in ids:

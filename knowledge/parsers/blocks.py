@@ -147,9 +147,7 @@ class ParsedDocument:
     @property
     def inner_pictures(self) -> list[Picture]:
         """Return the pictures inside the text, in its order."""
-        return sorted(
-            (entry for entry in (*self.pictures, *self.read_pictures) if entry.name), key=lambda entry: entry.at
-        )
+        return sorted((one for one in (*self.pictures, *self.read_pictures) if one.name), key=lambda one: one.at)
 
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
         """Return the same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""

@@ -212,9 +212,8 @@ def _target(answer: SourceResponse) -> str:
     """Return where a redirect leads; "" without one. Raises Unreadable."""
     location = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
-        return (
-            urljoin(answer.url, location.encode("latin-1").decode()) if location else ""
-        )  # many servers send UTF-8 as it is
+        # many servers send UTF-8 as it is
+        return urljoin(answer.url, location.encode("latin-1").decode()) if location else ""
     except ValueError as error:
         raise Unreadable(_("%(url)s leads to no address.") % {"url": shown(answer.url)}) from error
 

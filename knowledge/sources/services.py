@@ -185,9 +185,7 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
         secret = ""
     secret = secret or secrets.token_urlsafe(32)  # which nobody knows
     right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    is_signed = any(
-        hmac.compare_digest(right.encode(), signature.removeprefix("sha256=").encode()) for signature in signatures
-    )
+    is_signed = any(hmac.compare_digest(right.encode(), item.removeprefix("sha256=").encode()) for item in signatures)
     is_known = hmac.compare_digest(secret.encode(), token.encode())
     if source is None or not (is_signed or is_known):
         raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})

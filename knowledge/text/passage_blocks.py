@@ -37,9 +37,7 @@ _DEFAULTS = {name: field.default for name, field in PassageBlock.__dataclass_fie
 
 def to_json(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
     """Return the block as JSON, without default values."""
-    return [
-        {name: value for name in _DEFAULTS if (value := getattr(block, name)) != _DEFAULTS[name]} for block in blocks
-    ]
+    return [{name: value for name in _DEFAULTS if (value := getattr(one, name)) != _DEFAULTS[name]} for one in blocks]
 
 
 def from_json(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:

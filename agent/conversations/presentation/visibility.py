@@ -114,9 +114,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
     pages = tuple(_page(page) for page in row.pages.all())
-    verified = tuple(
-        element for element in seen.verified.get(row.pk, ()) if standing_on(element.answer_id) in seen.still_visible
-    )
+    verified = tuple(v for v in seen.verified.get(row.pk, ()) if standing_on(v.answer_id) in seen.still_visible)
     outside = {page.number for page in pages}  # public: every reader of the answer may see them
     numbers = {element.number for element in citations} | {element.number for element in queries} | outside
     numbers |= {element.number for element in verified}
@@ -218,17 +216,10 @@ def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]
     ]
     if not citing:
         return found
-    for element in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
-        assert element.answer is not None  # filtered
-        found[element.message_id].append(
-            ShownVerified(
-                element.number,
-                element.evidence_id,
-                element.answer.pk,
-                element.answer.question,
-                element.by,
-                element.verified_on,
-            )
+    for one in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
+        assert one.answer is not None  # filtered
+        found[one.message_id].append(
+            ShownVerified(one.number, one.evidence_id, one.answer.pk, one.answer.question, one.by, one.verified_on)
         )
     return found
 

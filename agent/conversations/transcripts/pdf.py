@@ -36,9 +36,8 @@ def as_pdf(transcript: Transcript) -> bytes:
         story += [Paragraph(_text(remark), style["soft"]) for remark in turn.remarks]
     if transcript.footnotes:
         story.append(Paragraph(_("Sources"), style["question"]))
-        story += [
-            Paragraph(_text(f"[{n.number}] {n.text} {n.address}".strip()), style["soft"]) for n in transcript.footnotes
-        ]
+        lines = (f"[{note.number}] {note.text} {note.address}".strip() for note in transcript.footnotes)
+        story += [Paragraph(_text(line), style["soft"]) for line in lines]
     written = BytesIO()
     SimpleDocTemplate(
         written, pagesize=A4, margin=MARGIN, leftMargin=MARGIN, rightMargin=MARGIN, title=printable(transcript.title)

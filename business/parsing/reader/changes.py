@@ -168,12 +168,7 @@ class Change:
         """Replace the breakdown of the same kind: a time by a time, another by another."""
         reading, new = self.reading, list(dict.fromkeys(self.reading.dimensions))
         columns = reading.all("DA")
-        if (
-            not new
-            and len(columns) == 1
-            and self.lead.goes_on
-            and [dimension.grain for dimension in query.dimensions] == [None]
-        ):
+        if not new and len(columns) == 1 and self.lead.goes_on and [one.grain for one in query.dimensions] == [None]:
             new = [Dimension(name=columns[0].name)]  # no, I meant countries
             reading.drop("DA")
         if not new:
@@ -182,11 +177,7 @@ class Change:
         is_moved = query.comparison is not None and query.comparison.to == "previous_period"
         if query.rows is not None or (is_moved and is_time):
             raise Unread("a breakdown of a list, or which period each is compared with")
-        kept = [
-            dimension
-            for dimension in query.dimensions
-            if (dimension.grain is None) == is_time and is_time and self.lead.goes_on
-        ]
+        kept = [one for one in query.dimensions if (one.grain is None) == is_time and is_time and self.lead.goes_on]
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
@@ -257,9 +248,7 @@ class Change:
             raise Unread("of whose time")
         if not times:
             return [query]
-        if (query.comparison is not None and query.comparison.to == "time") or any(
-            entry.time for entry in query.related
-        ):
+        if (query.comparison is not None and query.comparison.to == "time") or any(item.time for item in query.related):
             raise Unread("which of the times")
         if not query.times:
             return [query.model_copy(update={"times": tuple(times)})]

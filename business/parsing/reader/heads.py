@@ -117,11 +117,7 @@ class Head:
     def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
         """Drop tables named only for their conditions: “revenue of customers in Germany”."""
         reading = self.reading
-        owners = (
-            bases
-            | {table_of(f.field) for f in reading.filters}
-            | {table_of(dimension.name) for dimension in reading.dimensions}
-        )
+        owners = bases | {table_of(f.field) for f in reading.filters} | {table_of(d.name) for d in reading.dimensions}
         for token in reading.all("T"):
             if token.name in owners and len(reading.all("T")) > keep:
                 reading.row.remove(token)

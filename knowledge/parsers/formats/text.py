@@ -92,9 +92,7 @@ def _is_series(lines: Sequence[str]) -> bool:
 
 def _following(before: str, number: str) -> bool:
     digits = "零一二三四五六七八九"
-    before, number = (
-        entry.translate({ord(char): str(n) for n, char in enumerate(digits)}) for entry in (before, number)
-    )
+    before, number = (one.translate({ord(char): str(n) for n, char in enumerate(digits)}) for one in (before, number))
     if before.isdecimal() and number.isdecimal():
         return int(number) == int(before) + 1
     return len(before) == len(number) == 1 and ord(number) == ord(before) + 1

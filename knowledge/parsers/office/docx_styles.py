@@ -97,11 +97,8 @@ class Styles:
 
     def paragraph_fill(self, properties: Any) -> str | None:
         """Return the shading of a paragraph: its own, or what its style gives it."""
-        for properties_in in (
-            properties,
-            *(item.find(f"{W}pPr") for item in self.chain(properties, "pStyle", "paragraph")),
-        ):
-            if properties_in is not None and (fill := fill_of(properties_in.find(f"{W}shd"))):
+        for own in (properties, *(one.find(f"{W}pPr") for one in self.chain(properties, "pStyle", "paragraph"))):
+            if own is not None and (fill := fill_of(own.find(f"{W}shd"))):
                 return fill
         return None
 
@@ -152,10 +149,7 @@ class Styles:
         if looked is None or not _wants_first_row(looked):
             return shades, False
         first = [
-            entry
-            for style in chain
-            for entry in style.iterfind(f"{W}tblStylePr")
-            if entry.get(f"{W}type") == "firstRow"
+            one for style in chain for one in style.iterfind(f"{W}tblStylePr") if one.get(f"{W}type") == "firstRow"
         ]
         bold = (is_on(item.find(f"{W}rPr/{W}b")) for item in first)
         return shades, any(bold) or any(fill_of(shade) for item in first for shade in item.iter(f"{W}shd"))

@@ -215,9 +215,7 @@ class FeishuConnector(base.Connector):
             except Refused as error:
                 self._problems[kind] = Missed(f"people:{kind}", str(error), is_branch=True)
                 return found
-            found |= {
-                str(entry.get("enterprise_email") or entry.get("email") or "") for entry in listed(reply, "items")
-            }
+            found |= {str(one.get("enterprise_email") or one.get("email") or "") for one in listed(reply, "items")}
         return found
 
 

@@ -74,9 +74,7 @@ class MediaWikiConnector(HttpConnector):
             disabletoc=1,
             disablelimitreport=1,
         )["parse"]
-        sections = tuple(
-            (_plain(entry["line"]), str(entry["anchor"])) for entry in reply["sections"] if entry.get("anchor")
-        )
+        sections = tuple((_plain(one["line"]), str(one["anchor"])) for one in reply["sections"] if one.get("anchor"))
         return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{reply['text']}"), sections=sections)
 
     def _sign_in(self, username: str, secret: str) -> None:
