@@ -162,9 +162,9 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
     parsed = [(opened, reading(opened, question)) for opened in sources]
     if any(isinstance(entry, LogicalQuery | Clarification) for _opened, entry in parsed):
         return HowRead(is_read=True, is_known=True)
-    is_known = any(all(item.is_known for item in items_of(asked, item.lexicon, item.today)) for item in sources)
-    found = [(opened, item) for opened, item in parsed if isinstance(item, Unparseable) and item.partial is not None]
-    best = max(found, key=lambda item: says_of(item[0], question), default=None)
+    is_known = any(all(item.is_known for item in items_of(asked, one.lexicon, one.today)) for one in sources)
+    found = [(opened, why) for opened, why in parsed if isinstance(why, Unparseable) and why.partial is not None]
+    best = max(found, key=lambda pair: says_of(pair[0], question), default=None)
     return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 
 
