@@ -33,8 +33,7 @@ setup(set_prefix=False)
 
 from authz.tokens.owners import OWNERS
 from copilot_site.lib.load.seats import SeatedHandler
-from copilot_site.pools import pool_of
-from copilot_site.seats import shares
+from copilot_site.pools import pool_of, shares
 
 django_application = SeatedHandler(shares(), pool_of, OWNERS)
 

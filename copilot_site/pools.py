@@ -1,9 +1,14 @@
-"""The pool of seats for each route: quick pages, slow work, exports (`copilot_site.seats`).
+"""The pool of seats for each route (quick pages, slow work, exports), and the share of a pool that one client may hold.
 
 Every route is here by its name; a test fails for one that is not. Until then it counts as slow, so that it takes no seat of a page.
 """
 
+from collections.abc import Hashable
 from typing import Final
+
+from copilot_site.lib.load import web_process
+from copilot_site.lib.load.fair_queue import FairQueue
+from copilot_site.lib.load.seats import Share
 
 PAGE, TRANSFER, EXPORT = "pages", "transfers", "exports"
 
@@ -75,6 +80,10 @@ OF_MODELS: Final = (
     "_history",
 )  # Django makes these for each model of the admin
 
+TRANSFERS_PER_PERSON: Final = 1  # of 4: each keeps a processor, a disk or another server busy
+PAGES_PER_PERSON: Final = 2  # a page and what it fetches beside itself
+PER_ADDRESS: Final = 1  # of all together that come from one address without showing who they are
+
 # name of a route, or "POST " and its name where only that takes long → name of a pool
 DECLARED: Final = {f"{method}{name}": pool for pool, method, names in LISTS for name in names.split()}
 
@@ -89,3 +98,22 @@ def declared_pool(method: str, route: str) -> str | None:
 def pool_of(method: str, route: str) -> str:
     """Return the pool that a request waits for. route: "" for an unknown address."""
     return declared_pool(method, route) or (TRANSFER if route else PAGE)
+
+
+def shares() -> dict[str, Share]:
+    """Return the shares of one process. A page is not worth waiting for longer than 15 s; a transfer is.
+
+    One person holds less than a pool, their anonymous requests included. A party is a person's id or an address.
+    """
+
+    def queue(places: int, of_person: int, most_waiting: int) -> FairQueue:
+        def own_places(party: Hashable) -> int:
+            return min(of_person, places - PER_ADDRESS - 1) if isinstance(party, int) else PER_ADDRESS
+
+        return FairQueue(places=places, own_places=own_places, most_waiting=most_waiting)
+
+    return {
+        PAGE: Share(queue(web_process.PAGES, PAGES_PER_PERSON, 400), wait_s=15.0),
+        TRANSFER: Share(queue(web_process.TRANSFERS, TRANSFERS_PER_PERSON, 200), wait_s=60.0),
+        EXPORT: Share(queue(web_process.EXPORTS, 1, 20), wait_s=60.0),
+    }

@@ -109,7 +109,8 @@ def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> N
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--fd", str(door.fileno()), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream stays open while its model works
+    # A stream stays open while its model works; nginx keeps an idle connection for 60 s.
+    options += ["--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "75"]
     # With several, uvicorn's first process replaces those that end or do not answer it within 5 s.
     options += ["--workers", str(load_config().web_processes)]
     supervisor.start("web", [*uvicorn, *options], environment, [door.fileno()])

@@ -217,6 +217,7 @@ def _web_process() -> Iterator[tuple[str, psutil.Process]]:
         port = probe.getsockname()[1]
     words = [sys.executable, "-c", QUIET_UVICORN, "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    words += ["--timeout-keep-alive", "75"]
     env = os.environ | {"DATABASE_URL": address}
     with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR) as process:
         try:

@@ -13,8 +13,7 @@ from django.urls import path
 
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler
-from copilot_site.pools import pool_of
-from copilot_site.seats import shares
+from copilot_site.pools import pool_of, shares
 from tests.waiting import met
 
 PEOPLE = {"anna": 1, "bert": 2, "carl": 3}

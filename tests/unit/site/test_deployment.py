@@ -117,6 +117,13 @@ def test_streams_may_end_before_the_web_process_is_killed(stop: str) -> None:
     assert all(item and int(item[1]) < int(stop.removesuffix("s")) for item in graceful)
 
 
+def test_idle_connections_are_closed_by_the_proxy_first() -> None:
+    """Else a request meets a connection that the web process has just closed."""
+    texts = (DOCKERFILE, UNITS["copilot-web.service"], (BASE_DIR / "copilot_site/embedded/serve.py").read_text())
+    kept = [re.search(r"--timeout-keep-alive\W+(\d+)", text) for text in texts]
+    assert all(item and int(item[1]) > 60 for item in kept), "nginx keeps an idle upstream connection for 60 s"
+
+
 def test_workers_serve_their_queues_everywhere() -> None:
     for name, queues in WORKERS.items():
         words = PODS[f"worker-{name}"]["containers"][0]["args"]

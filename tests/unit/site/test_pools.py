@@ -7,8 +7,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_resolver, include, path
 
-from copilot_site.pools import DECLARED, LISTS, PAGE, TRANSFER, declared_pool, pool_of
-from copilot_site.seats import PER_ADDRESS, shares
+from copilot_site.pools import DECLARED, LISTS, PAGE, PER_ADDRESS, TRANSFER, declared_pool, pool_of, shares
 
 
 def view(_request: HttpRequest) -> HttpResponse:

@@ -21,7 +21,7 @@ from copilot_site.beat import Schedule, app
 from copilot_site.celery import BULK_RELEASE_S
 from copilot_site.lib.load import web_process
 from copilot_site.lib.load.web_process import POOL
-from copilot_site.seats import shares
+from copilot_site.pools import shares
 from tests.homes import ROOT
 
 CORES = os.cpu_count() or 1
