@@ -32,8 +32,7 @@ from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.load.web_process import OTHERS, POOL
-from copilot_site.lib.outgoing.mail_trial import fault_of_mail
-from copilot_site.lib.storage.storage_trial import fault_of
+from copilot_site.lib.trials import fault_of_mail, fault_of_storage
 from copilot_site.lib.version import VERSION
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -291,7 +290,7 @@ def files() -> CheckResult:
     except InvalidStorageError as error:
         mend = "Install it (`pip install -r requirements/s3.txt`), or unset COPILOT_S3_BUCKET."
         return CheckResult("File storage", False, str(error), mend)
-    kind, fault = type(storage).__name__, fault_of(storage)
+    kind, fault = type(storage).__name__, fault_of_storage(storage)
     if fault:
         return CheckResult("File storage", False, f"{kind}: {fault.sentence}", fault.statement)
     return CheckResult("File storage", True, kind)

@@ -13,8 +13,7 @@ from authz.views import SignIn
 from copilot_site import health
 from copilot_site.admin_home.areas import open_pages, with_areas
 from copilot_site.admin_home.connections import connections
-from copilot_site.admin_home.slow_work import slow_work
-from copilot_site.admin_home.views import expert, system_health, with_numbers
+from copilot_site.admin_home.views import expert, slow_work, system_health, with_numbers
 from copilot_site.admin_words import AdminWords
 from copilot_site.metrics import metrics
 from demo.hints import login_hints, sample_questions

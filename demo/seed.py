@@ -111,7 +111,7 @@ def trees(company: Company) -> Places:
     """Create knowledge bases and folders; return them by the place names that grants use."""
     places: Places = {}
     for base in company.knowledge_bases:
-        made = create_knowledge_base(None, name=bilingual(base.name), description=bilingual(base.about))
+        made = create_knowledge_base(None, name=by_reader(base.name), description=by_reader(base.about))
         places[base.key] = made
         _folders(base.key, root_folder(made), base.folders, places)
     return places
@@ -127,9 +127,14 @@ def bilingual(text: BilingualText) -> str:
     return text.en if text.zh == text.en else f"{text.zh} {text.en}"
 
 
+def by_reader(text: BilingualText) -> str:
+    """Return a name for both languages of which each reader sees their half."""
+    return text.en if text.zh == text.en else f"{text.zh} | {text.en}"
+
+
 def _folders(above: str, parent: Folder, specs: Sequence[FolderSpec], places: Places) -> None:
     for spec in specs:
-        folder = add_folder(None, parent, bilingual(spec.name))
+        folder = add_folder(None, parent, by_reader(spec.name))
         places[f"{above}/{spec.key}"] = folder
         if spec.askable:
             set_discoverable(None, folder, is_discoverable=True)

@@ -169,7 +169,7 @@ def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | Non
         children = tuple(map(node, below[folder.pk])) if is_open else ()
         is_current = current is not None and folder.pk == current.pk
         return TreeFolder(
-            folder.pk, folder.name, counts[folder.pk], is_current, is_open, bool(below[folder.pk]), children
+            folder.pk, str(folder), counts[folder.pk], is_current, is_open, bool(below[folder.pk]), children
         )
 
     return tuple(map(node, below[None]))

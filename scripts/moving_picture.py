@@ -32,10 +32,10 @@ class Story(NamedTuple):
     other: tuple[str, str]
     again: tuple[str, str]  # above the new answer, and above the earlier one
     reason: str
+    place: tuple[str, str]  # base and folder that the reader loses
     captions: tuple[str, str, str, str, str, str]
 
 
-BASE, FOLDER = "人力资源 People", "薪酬 Compensation"
 SECONDS = (2.5, 6.0, 4.0, 4.0, 2.5, 6.0)  # of each frame
 STORIES = (
     Story(
@@ -47,6 +47,7 @@ STORIES = (
         other=("emma", "Emma de Vries · product manager"),
         again=("Lin Yue · asks again", "Lin Yue · opens the earlier answer"),
         reason="Moved to another team",
+        place=("People", "Compensation"),
         captions=(
             "Two people ask the same question.",
             "HR finds the salary bands. Product finds only what all staff may read.",
@@ -65,6 +66,7 @@ STORIES = (
         other=("chen", "陈伟 · 平台工程师"),
         again=("林悦 · 再次提问", "林悦 · 打开之前的回答"),
         reason="调往其他部门",
+        place=("人力资源", "薪酬"),
         captions=(
             "两个人问同一个问题。",
             "人力资源看到调薪预算，工程师看到全员可读的规定。",
@@ -128,9 +130,9 @@ def deny(page: Page, url: str, story: Story) -> Iterator[bytes]:
     """Deny the reader the folder on the page of its rights; pictures of the form, of what it would change, and of the end."""
     page.locator("[data-fold]").click()
     page.goto(f"{url}/admin/rights/")
-    page.locator("select[name=base]").select_option(label=BASE)
+    page.locator("select[name=base]").select_option(label=story.place[0])
     page.locator("form:has(select[name=base]) button").click()
-    page.get_by_role("link", name=FOLDER).click()
+    page.get_by_role("link", name=story.place[1], exact=True).click()
     page.locator("input[name=holder_kind][value=user]").check()
     page.locator("#holder").fill(story.reader[0])
     page.locator("#reason").fill(story.reason)

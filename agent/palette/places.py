@@ -93,15 +93,15 @@ def found_folders(principal: Principal, words: str) -> list[Place]:
 
 def _bases(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[Place]:
     for row in rows:
-        yield Place("base", row.pk, row.name, (), documents_in(principal, Scope(knowledge_base_ids=(row.pk,))).count())
+        yield Place("base", row.pk, str(row), (), documents_in(principal, Scope(knowledge_base_ids=(row.pk,))).count())
 
 
 def _folders(principal: Principal, rows: QuerySet[Folder]) -> Iterator[Place]:
     found = list(rows.select_related("knowledge_base"))
     above = folders_above(principal, {row.pk for row in found})
     for row in found:
-        path = (row.knowledge_base.name, *above[row.pk][:-1])
-        yield Place("folder", row.pk, row.name, path, documents_in(principal, Scope(folder_ids=(row.pk,))).count())
+        path = (str(row.knowledge_base), *above[row.pk][:-1])
+        yield Place("folder", row.pk, str(row), path, documents_in(principal, Scope(folder_ids=(row.pk,))).count())
 
 
 def _documents(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place]:

@@ -72,7 +72,7 @@ def _nothing_found(run: Run) -> str:
 def askable(run: Run) -> str:
     """Return a sentence, in the run's language, naming folders that may hold the answer and may be named; "" for none."""
     folders = discoverable_for(run.principal, run.state.input.normalized_query)
-    names = str(texts.COMMA).join(f"“{folder.name}”" for folder in folders)
+    names = str(texts.COMMA).join(f"“{folder}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 
 

@@ -23,6 +23,7 @@ from authz.rights.checks import get_visible
 from authz.rights.tree import tree
 from authz.scopes import DEFAULT_SCOPES, checked_scopes
 from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.text.bilingual import in_language
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 366
@@ -108,7 +109,8 @@ def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
     """Return the first MAX_FOLDERS folders that a token of this person can be limited to, with their bases' names."""
     rows = tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
     found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MAX_FOLDERS]
-    return [(pk, f"{base} › {name}" if parent_id else base) for pk, base, name, parent_id in found]
+    named = ((pk, in_language(base), in_language(name) if parent_id else "") for pk, base, name, parent_id in found)
+    return [(pk, f"{base} › {name}" if name else base) for pk, base, name in named]
 
 
 def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
@@ -118,7 +120,7 @@ def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID,
         .folder.objects.visible_to(principal)
         .filter(pk__in=[token.folder_id for token in tokens if token.folder_id])
     )
-    return dict(rows.values_list("pk", "name"))
+    return {pk: in_language(name) for pk, name in rows.values_list("pk", "name")}
 
 
 def revoke_token(principal: Principal, *, token_id: int) -> None:

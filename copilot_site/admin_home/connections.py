@@ -19,8 +19,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
 from copilot_site.lib.http.forms import first_fault
 from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.outgoing.mail_trial import send_trial
-from copilot_site.lib.storage.storage_trial import fault_of
+from copilot_site.lib.trials import fault_of_storage, send_trial
 from knowledge.embedding.trial import dimensions_at
 
 
@@ -73,7 +72,7 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
     try:
-        fault = fault_of(storages["default"])
+        fault = fault_of_storage(storages["default"])
     except InvalidStorageError as error:
         return {"ok": False, "sentence": _("The storage cannot be used."), "detail": str(error)}
     if fault:

@@ -1,6 +1,7 @@
-"""The first page of the administration, and the part of it that asks servers whether they are well."""
+"""The first page of the administration, its lights (are the servers well?), what takes long, and the list of every table."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -10,7 +11,16 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questions, speed
+from agent.oversight.statistics import (
+    DAYS,
+    ENDING_WORDS,
+    SLOW_MS,
+    answered_since,
+    costs,
+    days_of_questions,
+    first_day,
+    speed,
+)
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from authz.rights.governing import may_oversee
@@ -18,7 +28,10 @@ from copilot_site.admin_home.lights import lights
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.slow_statements import SLOW_S, slow_statements
 from knowledge.governance.health import health
+
+SHOWN = 50  # slow answers
 
 
 def with_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -55,8 +68,7 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
 
     Raises PermissionDenied unless a superuser asks: names of servers are shown.
     """
-    if not principal.is_superuser:
-        raise PermissionDenied(_("Only system administrators see how its parts are doing."))
+    _require_superuser(principal)
     found = lights(again=request.GET.get("again") == "1")
     context = {"lights": found, "is_well": not any(light.is_urgent for light in found)}
     return render(request, "admin/_lights.html", context)
@@ -64,6 +76,34 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
 
 @require_safe
 @admin_page
+def slow_work(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Show durations and statements, without any question. Raises PermissionDenied unless a superuser asks."""
+    _require_superuser(principal)
+    slow = answered_since(first_day()).filter(duration_ms__gte=SLOW_MS).order_by("-duration_ms").select_related(None)
+    context = {
+        "title": _("What takes long"),
+        "days": DAYS,
+        "answer_s": SLOW_MS // 1000,
+        "statement_s": SLOW_S,
+        "answers": [
+            (row, (row.duration_ms or 0) / 1000)
+            for row in slow.only("created_at", "duration_ms", "stop_reason")[:SHOWN]
+        ],
+        "statements": [
+            {**row, "at": datetime.fromisoformat(row["at"]), "seconds": row["duration_ms"] / 1000}
+            for row in slow_statements()
+        ],
+    }
+    return show(request, "admin/slow_work.html", context)
+
+
+@require_safe
+@admin_page
 def expert(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """List every table of Django's admin that this person may use."""
     return show(request, "admin/expert.html", {"title": _("Expert"), "app_list": admin.site.get_app_list(request)})
+
+
+def _require_superuser(principal: Principal) -> None:
+    if not principal.is_superuser:
+        raise PermissionDenied(_("Only system administrators see how its parts are doing."))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.text.bilingual import in_language
 from knowledge.models import Document, Folder, FolderLink
 
 
@@ -57,7 +58,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
 
 
 def _name_of_base(document: Document) -> str:
-    return _("A file of this conversation") if document.is_attached else document.knowledge_base.name
+    return _("A file of this conversation") if document.is_attached else str(document.knowledge_base)
 
 
 def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
@@ -66,7 +67,7 @@ def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, lis
     links = FolderLink.objects.filter(descendant__in=folder_ids, ancestor__in=seen).order_by("-depth")
     found: defaultdict[UUID, list[str]] = defaultdict(list)
     for folder_id, name in links.values_list("descendant_id", "ancestor__name"):
-        found[folder_id].append(name)
+        found[folder_id].append(in_language(name))
     return found
 
 
@@ -81,7 +82,7 @@ def folders_to_fill(
         rows = rows.filter(Q(name__icontains=word) | Q(knowledge_base__name__icontains=word))
     found = list(rows.select_related("knowledge_base").order_by("knowledge_base__name", "name", "pk")[:most])
     above = folders_above(principal, {row.pk for row in found})
-    return sorted(((row.pk, (row.knowledge_base.name, *above[row.pk])) for row in found), key=lambda row: row[1])
+    return sorted(((row.pk, (str(row.knowledge_base), *above[row.pk])) for row in found), key=lambda row: row[1])
 
 
 def _owner(document: Document) -> str:

@@ -166,15 +166,10 @@ def find_documents(
 
 def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
     """Add its base and folder to each row; a folder that the person does not see is not named."""
-    folders = {row.document.folder_id for row in rows}
-    names = dict(
-        Folder.objects.visible_to(principal).filter(pk__in=folders, parent__isnull=False).values_list("pk", "name")
-    )
-    return [replace(row, place=" / ".join(filter(None, _place(row.document, names)))) for row in rows]
-
-
-def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
-    return document.knowledge_base.name, names.get(document.folder_id, "")
+    above = Folder.objects.visible_to(principal).filter(parent__isnull=False)
+    names = {row.pk: str(row) for row in above.filter(pk__in={row.document.folder_id for row in rows})}
+    ways = [(str(row.document.knowledge_base), names.get(row.document.folder_id, "")) for row in rows]
+    return [replace(row, place=" / ".join(filter(None, way))) for row, way in zip(rows, ways, strict=True)]
 
 
 def _by_text(

@@ -16,6 +16,7 @@ from authz.explanations.impact import RightsTables
 from authz.people.groups import Person, people
 from authz.principal import Principal
 from authz.rights.governing import governed, reviewed
+from copilot_site.lib.text.bilingual import in_language
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
 BASE = "base"
@@ -25,14 +26,14 @@ MAX_TITLES = 30  # of documents, where effects are shown
 def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
     """Yield the bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
     for pk, name in KnowledgeBase.unscoped.filter(pk__in=base_ids).values_list("pk", "name"):
-        yield Place(pk, name, BASE, None)
+        yield Place(pk, in_language(name), BASE, None)
     with_exceptions = Document.unscoped.filter(knowledge_base__in=base_ids, access__kind=FolderKind.DOCUMENT)
     own = {node_id: (pk, title) for pk, node_id, title in with_exceptions.values_list("pk", "access_id", "title")}
     shown = Folder.unscoped.filter(knowledge_base__in=base_ids).exclude(kind=FolderKind.ATTACHED)
     for pk, name, kind, parent_id, base_id, inherits, is_told in shown.values_list(
         "pk", "name", "kind", "parent_id", "knowledge_base_id", "inherits", "is_discoverable"
     ):
-        document_id, title = own.get(pk, (None, name))
+        document_id, title = own.get(pk, (None, in_language(name)))
         yield Place(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
 
 

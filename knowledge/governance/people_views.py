@@ -69,7 +69,7 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     """Show a person with their groups, and what these and their own grants let them do."""
     user = _user(user_id)
     whom, shown = person_of(user), reviewed_places(principal)
-    lines = [(base.name, list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
+    lines = [(str(base), list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
     record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(line) for _base, line in lines)})
     context = {
         "title": user.get_full_name() or user.get_username(),

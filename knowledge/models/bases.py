@@ -8,6 +8,7 @@ from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 from authz.rights.folders import knowledge_base_ids_around, knowledge_base_ids_with
 from authz.rights.managers import GuardedManager
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 
 ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of the files of all conversations
@@ -101,7 +102,7 @@ class KnowledgeBase(models.Model):
         permissions = extra_permissions("knowledgebase", "knowledge base")
 
     def __str__(self) -> str:
-        return self.name
+        return in_language(self.name)
 
     @property
     def cut_as(self) -> str:

@@ -9,6 +9,7 @@ from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
 from authz.rights.managers import GuardedManager
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase
 
@@ -68,7 +69,7 @@ class Folder(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return in_language(self.name)
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:

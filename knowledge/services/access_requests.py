@@ -126,7 +126,7 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
     rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")
     states = dict(rows.values_list("folder_id", "state"))
     tellable = discoverable_folders(principal).filter(pk__in=folder_ids)
-    return {folder.pk: Offer(folder.pk, folder.name, states.get(folder.pk, "")) for folder in tellable}
+    return {folder.pk: Offer(folder.pk, str(folder), states.get(folder.pk, "")) for folder in tellable}
 
 
 def askable(principal: Principal) -> list[Offer]:

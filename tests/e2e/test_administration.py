@@ -133,7 +133,7 @@ def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: S
     system.sign_in(page, ADMINISTRATOR)
     page.goto(f"{system.url}/admin/agent/agentprofile/add/")
     page.fill("#id_name", "People only")
-    page.locator("#id_knowledge_bases_from").select_option(label="人力资源 People")
+    page.locator("#id_knowledge_bases_from").select_option(label="People")
     page.get_by_role("button", name="Choose selected knowledge bases").click()
     page.fill("#id_knowledge_bases_selected_input", "nothing like it")
     page.fill("#trial_question", "How many days of annual leave do I have?")

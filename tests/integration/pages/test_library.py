@@ -3,18 +3,21 @@
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import translation
 
 from audit.actions import Action
 from audit.models import Entry
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.errors import InvalidInput
+from knowledge.documents.places import places_of
 from knowledge.library import PAGE_SIZE
 from knowledge.models import Document, DocumentVersion, Folder
 from knowledge.services.folders import DEEPEST
 from tests.factories import allow, make_document, make_folder
-from tests.integration.pages.house import House, client_of, plain, stored_files
+from tests.integration.pages.house import House, client_of, plain, principal_of, stored_files
 
 JSON = {"Accept": "application/json"}
 
@@ -157,6 +160,22 @@ def test_a_folder_is_renamed_and_moved_by_who_may_change_it(house: House) -> Non
     assert (house.below.name, house.below.parent) == ("Minutes", target)
     made = [Action.FOLDER_RENAMED, Action.FOLDER_MOVED]
     assert [Entry.objects.filter(action=action, target_id=str(house.below.pk)).count() for action in made] == [1, 1]
+
+
+def test_a_name_in_two_languages_is_shown_in_the_reader_s(house: House) -> None:
+    """A page of the folder, the tree beside it, and the places of its documents; the form that renames it has the whole name."""
+    folder = make_folder(house.folder, "部署规范 | Deployment")
+    document = make_document(folder, "rules.md", ingested=True)
+    for language, shown, other in (("en", "Deployment", "部署规范"), ("zh-hans", "部署规范", "Deployment")):
+        with translation.override(language):
+            assert places_of(principal_of(house.keeper), [document.pk])[document.pk].path[-1] == shown
+        client = client_of(house.keeper)
+        client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+        body = plain(client.get(reverse("folder", args=[folder.pk])).content)
+        assert f">{shown}</h1>" in body
+        assert f"<span>{shown}</span>" in body, "in the tree"
+        assert 'value="部署规范 | Deployment"' in body
+        assert other not in body.replace('value="部署规范 | Deployment"', "")
 
 
 def test_folders_end_where_a_page_can_still_draw_them(house: House) -> None:

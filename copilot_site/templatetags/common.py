@@ -1,11 +1,13 @@
-"""The tag `{% version %}`, which every template has without `{% load %}`."""
+"""The tag `{% version %}` and the filter `in_language`, which every template has without `{% load %}`."""
 
 from django.template import Library
 from django.utils.translation import gettext as _
 
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.version import VERSION
 
 register = Library()
+register.filter(in_language)
 
 
 @register.simple_tag
