@@ -164,6 +164,14 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         "target_type", "target_id", "target_name", "documents", "run", "request_id", "address", "detail", "hash",
     )  # fmt: skip
 
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """Find actions by their words, too, such as "signed in"."""
+        found, has_doubles = super().get_search_results(request, queryset, search_term)
+        words = [f" {word}" if word.isascii() else word for word in search_term.casefold().split()]
+        texts = ((value, f" {text}".casefold()) for value, text in Action.choices)
+        called = [value for value, text in texts if words and all(word in text for word in words)]
+        return found | queryset.filter(action__in=called), has_doubles
+
     def prepare(self, rows: list[Any]) -> None:
         """Attach links and the titles of named documents."""
         prefetch_related_objects(rows, "link")

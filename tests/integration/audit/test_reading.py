@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
@@ -12,9 +13,10 @@ from rest_framework.test import APIClient
 from audit.actions import Action
 from audit.chain.checkpoints import sign_checkpoint
 from audit.models import Entry, Hold
+from audit.record import record
 from audit.verify_export import check
 from tests.factories import make_user
-from tests.integration.audit.logbook import Logbook, write
+from tests.integration.audit.logbook import ANNA, Logbook, write
 
 READERS = {"plain": (), "staff": (), "reader": ("view_entry",), "auditor": ("view_entry", "export_entry")}
 ROUTES = {
@@ -113,6 +115,17 @@ def test_pages_are_the_auditor_s(logbook: Logbook) -> None:
 
 def first_page(client: Client) -> str:
     return " ".join(client.get(reverse(PAGES[0])).content.decode().split())
+
+
+@pytest.mark.usefixtures("logbook")
+@pytest.mark.parametrize(("language", "words"), [("en", "sign in"), ("en", "Signed"), ("zh-hans", "登录")])
+def test_entries_are_found_by_the_words_of_their_action(language: str, words: str) -> None:
+    for action in (Action.SIGNED_IN, Action.DOCUMENT_OPENED):
+        record(ANNA, action)
+    client = admin("reader")
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    page = client.get(reverse("admin:audit_entry_changelist"), {"q": words})
+    assert {row.action for row in page.context["cl"].result_list} == {Action.SIGNED_IN}
 
 
 def test_a_checkpoint_that_does_not_come_is_said_and_one_of_today_ends_it(logbook: Logbook) -> None:
