@@ -93,7 +93,7 @@ def test_model_that_is_not_used_leaves_the_memory_and_comes_back(embedder: Bundl
     before = mapped()
     passing = BundledEmbedder(bundled_model(), release_after=3)
     assert (passing.embed_query(TEXTS[0]) == expected).all()
-    assert mapped() > before
+    wait_for("the model is in memory", lambda: passing.embed_query(TEXTS[0]) is not None and mapped() > before)
     wait_for("the model leaves the memory", lambda: mapped() == before)
     assert (passing.embed_query(TEXTS[0]) == expected).all()
 
