@@ -165,7 +165,6 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     )  # fmt: skip
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Find actions by their words, too, such as "signed in"."""
         found, has_doubles = super().get_search_results(request, queryset, search_term)
         words = [f" {word}" if word.isascii() else word for word in search_term.casefold().split()]
         texts = ((value, f" {text}".casefold()) for value, text in Action.choices)
