@@ -11,7 +11,7 @@ from knowledge.sources.reading import read_source
 from knowledge.sources.services import save_source
 
 PAGES = Path(__file__).parent / "wiki"
-NAME = "团队维基 Team wiki"
+NAME = "团队维基 | Team wiki"
 
 
 def page_names() -> list[str]:

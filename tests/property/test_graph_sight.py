@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import give, take_back
+from knowledge.graph import traversal
 from knowledge.graph.building import fill
 from knowledge.graph.traversal import Reach, about_question
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -60,7 +61,12 @@ def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[obje
 
 
 @pytest.mark.parametrize("examples", [pytest.param(2, id="few"), pytest.param(10, id="many")])
-def test_what_is_seen_is_what_a_graph_of_ones_own_documents_shows(examples: int) -> None:
+def test_what_is_seen_is_what_a_graph_of_ones_own_documents_shows(
+    examples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        traversal, "STATEMENT_MS", 60_000
+    )  # it walks farther than any question, maybe on a busy machine
     booleans = st.lists(st.booleans(), min_size=len(TITLES), max_size=len(TITLES))
     checked = given(contents=files, shown=booleans)(compare)
     quiet = list(HealthCheck)

@@ -6,7 +6,7 @@ the one whose parts are closest in the layer wins. Ties become a clarification.
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from django.utils.translation import gettext as _
 
@@ -23,6 +23,7 @@ from business.parsing.reader.heads import Head
 from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
 from business.parsing.reader.lexicon import Lexicon, Ref
+from knowledge.text.everyday import everyday_rates
 
 MAX_READINGS = 96
 MAX_CHOICES = 4
@@ -51,17 +52,16 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """Return the unknown words of a question, as written: neighbours as one, with a measure word after them, which is
-    then part of a Chinese word (付款).
-    """
+    """Return the unknown words of a question, as written: neighbours as one, with a known character that is part of one (付款, 支持)."""
     found: list[str] = []
     is_open = False
-    for item in items:
+    for before, item in pairwise((Item(""), *items)):
         is_open = is_open and (not item.is_known or item.roles == ("counter",))
         if is_open and found[-1] + item.text in question.lower():
             found[-1] += item.text
         elif not item.is_known:
-            found.append(item.text)
+            is_part = before.is_known and before.text + item.text[:1] in everyday_rates("zh")
+            found.append(before.text + item.text if is_part else item.text)
             is_open = True
     places = ((text, question.lower().find(text)) for text in dict.fromkeys(found))
     return tuple(question[at : at + len(text)] if at >= 0 else text for text, at in places)
