@@ -27,14 +27,14 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Border:
-    """said: what the person wrote in this conversation. inside: what the run was told inside.
+    """own: what the person wrote in this conversation. inside: what the run was told inside.
 
     has_looked: whether it searched there.
 
     found: addresses returned by web searches in this run. asks_first: whether the person must allow each query.
     """
 
-    said: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     has_looked: bool = False
     found: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class Border:
 
     @cached_property
     def _known_text(self) -> str:
-        return normalise("\n".join(self.said))
+        return normalise("\n".join(self.own))
 
     @cached_property
     def _known_terms(self) -> frozenset[str]:
@@ -87,7 +87,7 @@ class Border:
 
     @cached_property
     def _addresses(self) -> frozenset[str]:
-        return frozenset(found.rstrip("/.,;:!?") for text in self.said for found in _ADDRESS.findall(text))
+        return frozenset(found.rstrip("/.,;:!?") for text in self.own for found in _ADDRESS.findall(text))
 
 
 def border_of(run: Run) -> Border:
@@ -97,7 +97,7 @@ def border_of(run: Run) -> Border:
     them.
     """
     return Border(
-        said=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),
+        own=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),
         inside=(*run.inside_texts, *(turn.content for turn in run.history if turn.role == "assistant")),
         has_looked=run.found is not None or run.state.tools.sql is not None,
         found=frozenset(finding.outside.url for finding in run.findings.values() if finding.outside),

@@ -385,7 +385,7 @@ class Writer:
             self.run.answer = self.citations.answer(self.slots.kept)  # stored if the run is stopped here
         if is_fresh:
             yield self.citations.event(done=False)
-        yield from self.slots.told(slot, {"provider": self.provider})
+        yield from self.slots.events_of(slot, {"provider": self.provider})
 
     def _is_foreign(self, text: str) -> bool:
         return is_in_other_language(text, asked_in(self.run))

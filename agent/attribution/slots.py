@@ -110,7 +110,7 @@ class Slots:
         slot.is_complete = part.statement.closes
         return slot
 
-    def told(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
+    def events_of(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a newly settled slot: in order, with all slots that waited for it, or early."""
         SLOTS.add(slot.verdict)
         if slot.number == self.next:

@@ -93,7 +93,7 @@ def for_question(principal: Principal, session: Session, ids: Collection[UUID]) 
         if known[pk].reading is ReadingProgress.FAILED:
             raise InvalidInput(
                 _("“%(name)s” cannot be read: %(why)s Remove it from the question.")
-                % {"name": known[pk].name, "why": known[pk].said}
+                % {"name": known[pk].name, "why": known[pk].state}
             )
         if known[pk].reading is ReadingProgress.GOES_ON:
             raise InvalidInput(_("“%(name)s” is still being read. Ask when it is done.") % {"name": known[pk].name})

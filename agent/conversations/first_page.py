@@ -103,7 +103,7 @@ def _recent(principal: Principal, documents: Iterable[Document]) -> Iterator[Rec
 def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
     for opened in sources:
         for model in opened.layer.semantic_models if opened.is_kept else ():
-            yield model.label.said(language) or model.name.replace("_", " ")
+            yield model.label.text(language) or model.name.replace("_", " ")
 
 
 def _suggestions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ _EVIDENCE = re.compile(r'<evidence id="([^"]+)"([^<>]*)>([^<]*)</evidence>')
 class Calls:
     """Makes the calls of one run. allowed: names of tools. outside: tools of services.
 
-    told: numbers of evidence sent to the model.
+    sent: numbers of evidence sent to the model.
 
     is_over: no further call is allowed. is_put_off, has_moved: of the latest turn.
     """
@@ -42,7 +42,7 @@ class Calls:
     run: Run
     allowed: Sequence[str]
     outside: Sequence[Tool]
-    told: set[int] = field(default_factory=set)
+    sent: set[int] = field(default_factory=set)
     is_over: bool = False
     is_put_off: bool = False
     has_moved: bool = False
@@ -119,8 +119,8 @@ class Calls:
             number = self.run.numbers.get(found[1])
             if number is None:
                 return found[0]
-            is_known, finding = number in self.told, self.run.findings.get(found[1])
-            self.told.add(number)
+            is_known, finding = number in self.sent, self.run.findings.get(found[1])
+            self.sent.add(number)
             text = "\n(as above)\n" if is_known else found[3]
             mark = ' approved="no"' if finding is not None and is_unapproved(finding) else ""
             return f'<evidence number="{number}"{mark}{found[2]}>{text}</evidence>'

@@ -53,7 +53,7 @@ class Conversation:
         self.offered += [control_specification(name) for name in CONTROLS] if run.profile.uses_tools else []
         evidence = fitting(run)
         self.turns = await opening(run, tools, briefings, evidence)
-        self.calls = Calls(run, allowed, run.profile.outside, told=set(evidence))
+        self.calls = Calls(run, allowed, run.profile.outside, sent=set(evidence))
         run.spent.calls_made.clear()
 
     def messages(self) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def _orders(run: Run, offered: Sequence[Tool], briefings: Sequence[str]) -> str:
     names += ["answer_verified"] if run.verified else []
     names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
     parts = [run.use(prompt(name, language)) for name in names]
-    return dated("\n\n".join([*parts, *briefings]), timezone.localdate()) + run.attached.told(language, use=run.use)
+    return dated("\n\n".join([*parts, *briefings]), timezone.localdate()) + run.attached.prompt(language, use=run.use)
 
 
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:

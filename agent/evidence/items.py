@@ -175,4 +175,4 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
 
 def result_text(finding: Finding) -> str:
     """Return the headline of a query's result with its quiet line where its table is shown separately, else the text."""
-    return finding.query.meaning.said if finding.query else finding.item.text[:RESULT_CHARACTERS]
+    return finding.query.meaning.text if finding.query else finding.item.text[:RESULT_CHARACTERS]

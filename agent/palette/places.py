@@ -137,7 +137,7 @@ def _named(principal: Principal, names: Collection[TableName]) -> Iterator[Place
 
 
 def _table(table: AskableTable) -> Place:
-    return Place("table", _as_id(asdict(table.name)), table.said(get_language() or "en"))
+    return Place("table", _as_id(asdict(table.name)), table.text(get_language() or "en"))
 
 
 def _as_id(asked: Mapping[str, Any]) -> str:

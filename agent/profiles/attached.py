@@ -14,7 +14,7 @@ class Attached:
     asked_with: Sequence[UUID] = ()
     names: Mapping[UUID, str] = field(default_factory=dict)
 
-    def told(self, language: str, *, use: Callable[[Prompt], str]) -> str:
+    def prompt(self, language: str, *, use: Callable[[Prompt], str]) -> str:
         """Return the prompt that describes the files, appended to the model's other instructions.
 
         "" where there are none. use: records a prompt and returns its text.

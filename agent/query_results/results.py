@@ -147,7 +147,7 @@ def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, 
     session = Session.objects.select_for_update().get(pk=place.session_id)
     last = Tree.of(session.pk).path(place.message_id)[-1]
     question = Message.objects.create(session=session, parent_id=last, role=Role.USER, content=fresh.question)
-    text = fresh.meaning.said
+    text = fresh.meaning.text
     answer = Message.objects.create(
         session=session,
         parent=question,

@@ -39,7 +39,7 @@ class VerifiedMatch:
     data_sources: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def heading(self) -> str:
         """Return who verified it and when, in the active language."""
         values = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
         if self.is_same:

@@ -23,7 +23,7 @@ from agent.run_state.state import State
 from agent.run_state.threads import worked
 from agent.states.refuse import askable
 from agent.tools.knowledge_search import TOP_K
-from agent.verified_answers.telling import above, referred, told
+from agent.verified_answers.telling import above, cited_answer, referred
 from agent.workflow import Together, add_trace
 from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
@@ -45,7 +45,7 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
 async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     """Show a verified answer as it is."""
     with override(run.language):
-        answer = told(finding)
+        answer = cited_answer(finding)
     add_trace(run, State.SYNTHESIZE, action="tell_verified")
     run.deliver(answer, TOLD)
     yield referred(finding, answer)
@@ -88,7 +88,7 @@ def _below_verified(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
     if run.verified is None:
         return answer
     with override(run.language):
-        near = told(run.verified)
+        near = cited_answer(run.verified)
     return above(near, answer) if answer is not None else near
 
 

@@ -199,7 +199,7 @@ class Tool(Protocol):
         None where this run cannot use it and should not be told of it.
         """
 
-    def told(self) -> tuple[str, Mapping[str, Any]]:
+    def for_model(self) -> tuple[str, Mapping[str, Any]]:
         """Return its description for a model, and the JSON Schema of its arguments."""
 
     async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
@@ -223,7 +223,7 @@ class ToolDefaults:
     def briefing(self, run: Run) -> str | None:
         return ""
 
-    def told(self) -> tuple[str, Mapping[str, Any]]:
+    def for_model(self) -> tuple[str, Mapping[str, Any]]:
         arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
         kind: Any = type(self)
         return _plain_arguments(kind, arguments)
@@ -315,7 +315,7 @@ def why_closed(tool: Tool, principal: Principal) -> Words | None:
 
 def specification(tool: Tool) -> Mapping[str, Any]:
     """Return the tool as an OpenAI-compatible specification."""
-    description, parameters = tool.told()
+    description, parameters = tool.for_model()
     return {
         "type": "function",
         "function": {"name": tool.name, "description": description, "parameters": parameters},

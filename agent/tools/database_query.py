@@ -178,7 +178,7 @@ def _result_of(ctx: ToolContext, question: str, answered: Answered, language: st
         language=language,
         logical_query=answered.query,
     )
-    text = report(result, meaning, language, text=kept.meaning.said, words=kept.table.words)
+    text = report(result, meaning, language, text=kept.meaning.text, words=kept.table.words)
     item = _evidence(opened, result, text)
     rows = result.answer.rows
     columns, cells = (rows.columns, rows.rows) if rows else ((), ())

@@ -9,7 +9,7 @@ from agent.run_state.run import Finding
 from agent.run_state.verified_match import PROVIDER
 
 
-def told(finding: Finding) -> CitedAnswer:
+def cited_answer(finding: Finding) -> CitedAnswer:
     """Return who verified it, then its text; each part cites the answer and all of its sources."""
     match = finding.verified
     assert match is not None
@@ -20,7 +20,7 @@ def told(finding: Finding) -> CitedAnswer:
     numbers = (1, *(span.number for span in spans))
     parts = [part.strip() for part in match.text.split("\n\n") if part.strip()]
     sentences = [CitedSentence(part, numbers, gap="\n\n") for part in parts]
-    lead = CitedSentence(match.told, (1,))
+    lead = CitedSentence(match.heading, (1,))
     return CitedAnswer(PROVIDER, (lead, *sentences), spans, verified=(cited_verified(1, finding),))
 
 

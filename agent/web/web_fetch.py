@@ -75,7 +75,7 @@ class WebFetch(ToolDefaults):
     async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:
         rules = await sync_to_async(_ready)(ctx, args.items)
         fetched = await asyncio.gather(*(_one(item.url.strip(), ctx.border, rules) for item in args.items))
-        asked = " ".join(ctx.border.said[:1])
+        asked = " ".join(ctx.border.own[:1])
         cut = [
             spans(entry.page, item.prompt or asked) if entry.page else []
             for item, entry in zip(args.items, fetched, strict=True)

@@ -106,7 +106,7 @@ class FilterRow:
         return not self.boxes or bool(self.suggestions) or self.chosen.op not in ("in", "not_in")
 
     @property
-    def told(self) -> str:
+    def wording(self) -> str:
         """Return the condition in words, for its chip."""
         names = {box.value: box.label for box in (*self.boxes, *self.suggestions)}
         op = next((operator.label for operator in self.operators if operator.value == self.chosen.op), "")
@@ -360,11 +360,11 @@ def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]
         return [Choice(unit, unit) for unit in sorted(units)]
     if column and dimension.is_name:
         return []
-    return [Choice(item.value, item.said(get_language() or "en")) for item in dimension.values]
+    return [Choice(item.value, item.text(get_language() or "en")) for item in dimension.values]
 
 
 def _described(named: Named) -> str:
-    return named.description.said(get_language() or "en")
+    return named.description.text(get_language() or "en")
 
 
 def _is_key_or_name(model: SemanticModel, dimension: Dimension) -> bool:

@@ -41,7 +41,7 @@ def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
     listed = explore_url(opened.source.name, Fields(metrics=(f"{LIST}{model.name}",)))
     more = [*addresses, (_("List"), listed)]
-    return Subject(_capital(things), model.description.said(language), addresses[0][1], more)
+    return Subject(_capital(things), model.description.text(language), addresses[0][1], more)
 
 
 def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:

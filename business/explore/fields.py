@@ -230,7 +230,7 @@ def sort_code(dimension: Dimension) -> str:
 
 def label_of(named: Named) -> str:
     """Return a thing's label in the page's language."""
-    return named.label.said(get_language() or "en") or named.name.replace("_", " ")
+    return named.label.text(get_language() or "en") or named.name.replace("_", " ")
 
 
 def _chosen(sent: QueryDict, name: str) -> tuple[str, ...]:

@@ -40,13 +40,13 @@ def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalo
             continue
         if not {str(value) for value in item.values} & set(measure.filter[dimension.expr]):
             language = get_language() or "en"
-            labels = {value.value: value.said(language) for value in dimension.values}
+            labels = {value.value: value.text(language) for value in dimension.values}
             values = ", ".join(labels.get(str(value), str(value)) for value in item.values)
             raise Inexpressible(
                 _("By its definition “%(measure)s” leaves out %(column)s = %(values)s.")
                 % {
-                    "measure": measure.label.said(language) or measure.name,
-                    "column": dimension.label.said(language) or dimension.name,
+                    "measure": measure.label.text(language) or measure.name,
+                    "column": dimension.label.text(language) or dimension.name,
                     "values": values,
                 }
             )

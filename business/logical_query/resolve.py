@@ -154,7 +154,7 @@ def no_such_value(dimension: LayerDimension, text: str) -> str:
     """Return the sentence “There is no region East; there are …”."""
     language = get_language() or "en"
     named = _listed(_called(value, language) for value in dimension.values) if not dimension.is_name else ""
-    column = dimension.label.said(language) or dimension.name
+    column = dimension.label.text(language) or dimension.name
     values = {"column": column, "value": text, "values": named}
     if named:
         return _("There is no %(column)s “%(value)s”; there are %(values)s.") % values
@@ -163,7 +163,7 @@ def no_such_value(dimension: LayerDimension, text: str) -> str:
 
 def _called(value: Value, language: str) -> str:
     """Return a value's name for people, and its stored form."""
-    label = value.said(language)
+    label = value.text(language)
     return label if label == value.value else f"{label} ({value.value})"
 
 

@@ -360,7 +360,7 @@ class _Titles(Wording):
             for owner in models
             for d in owner.dimensions
             for entry in d.values
-            if entry.said(self.language) == value
+            if entry.text(self.language) == value
         ]
         return len(found) == 1
 
@@ -380,6 +380,6 @@ class _Titles(Wording):
 
     def _filter_text(self, model: SemanticModel, column: str, values: tuple[str, ...]) -> str:
         found = next((item for item in model.dimensions if item.expr.strip('"') == column), None)
-        names = {item.value: item.said(self.language) for item in found.values} if found else {}
+        names = {item.value: item.text(self.language) for item in found.values} if found else {}
         listed = self._listed([names.get(value, value) for value in values], "or")
         return self._word("filter", label(found, self.language) if found else column, listed)

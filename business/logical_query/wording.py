@@ -123,7 +123,7 @@ def label(named: Named, language: str) -> str:
 
 def defined(named: Named, language: str) -> str:
     """Return a thing with its definition."""
-    return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.said(language)}"
+    return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.text(language)}"
 
 
 def meant(named: Named, language: str) -> str:
@@ -307,7 +307,7 @@ class Wording:
         return self._joint(condition.op, field, condition.values[0])
 
     def _value(self, condition: Filter, value: str | float | bool) -> str:
-        names = {item.value: item.said(self.language) for item in self.catalog.dimension(condition.field)[1].values}
+        names = {item.value: item.text(self.language) for item in self.catalog.dimension(condition.field)[1].values}
         return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
 
     def _by(self, query: LogicalQuery) -> list[str]:

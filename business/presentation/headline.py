@@ -12,7 +12,7 @@ from business.connections.postgres_session import Rows
 from business.logical_query.names import CHANGE, PART
 from business.logical_query.nouns import counted
 from business.logical_query.wording import Meaning
-from business.results.cells import Words, is_number, is_year, spoken, told
+from business.results.cells import Words, cell_text, is_number, is_year, spoken
 from business.results.shown_query import TableReach
 
 FEW_ROWS = 5  # rows of a name and a value, listed in the sentence
@@ -282,7 +282,7 @@ class _Writer:
         return self._form("many_each" if is_many else "each", title, names_text, value)
 
     def _name(self, row: int, column: int) -> str:
-        return told(self.columns[column], self.rows[row][column], self.shown.words[column])
+        return cell_text(self.columns[column], self.rows[row][column], self.shown.words[column])
 
     def _is_named(self, row: Sequence[Any]) -> bool:
         name, figure = row

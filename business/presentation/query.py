@@ -245,7 +245,7 @@ def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str
         dimension = named.name_dimension if isinstance(named, SemanticModel) else named
         if isinstance(dimension, Dimension) and not agg:
             for value in dimension.values:
-                found[name][value.value].add(value.said(language))
+                found[name][value.value].add(value.text(language))
     for place, name in enumerate(rows.columns):
         there = sorted({row[place] for row in rows.rows if isinstance(row[place], str)})
         words = {value: _only(found[name][value], value) for value in there}

@@ -7,7 +7,7 @@ from typing import Any
 
 from business.connections.postgres_session import Rows
 from business.logical_query.wording import Meaning
-from business.results.cells import Words, is_number, shown_row, told
+from business.results.cells import Words, cell_text, is_number, shown_row
 from business.results.shown_query import QueryShown
 from business.statements.run_query import QueryResult
 
@@ -61,7 +61,7 @@ def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
     if value is None:
         return f"没有数值{figure}{listed}。" if is_chinese else f"No value{figure}{listed}."
     unit = f" {meaning.unit}" if meaning.unit and is_number(value) else ""
-    return f"{'数值：' if is_chinese else 'Value: '}{told(rows.columns[0], value, {})}{unit}{figure}"
+    return f"{'数值：' if is_chinese else 'Value: '}{cell_text(rows.columns[0], value, {})}{unit}{figure}"
 
 
 def markdown_table(

@@ -37,7 +37,7 @@ def spoken(value: Any) -> str:
     return value.isoformat(timespec="minutes") if isinstance(value, datetime) else one_line(str(value))
 
 
-def told(column: str, value: Any, words: Words) -> str:
+def cell_text(column: str, value: Any, words: Words) -> str:
     """Return a value of a column for people. words: its values' names, where they differ."""
     if is_year(column, value):
         return str(int(value))
@@ -47,4 +47,4 @@ def told(column: str, value: Any, words: Words) -> str:
 def shown_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
     """Return the values of a row for people. words: by column; empty for no other names."""
     known = words or tuple(repeat({}, len(columns)))
-    return [told(*cell) for cell in zip(columns, row, known, strict=True)]
+    return [cell_text(*cell) for cell in zip(columns, row, known, strict=True)]

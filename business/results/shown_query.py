@@ -57,7 +57,7 @@ class Meaning(Value):
     units: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Return headline and note, as every channel says them."""
         return f"{self.headline}\n{self.note}" if self.note else self.headline
 

@@ -33,7 +33,7 @@ class Words(Part):
     def all(self) -> tuple[str, ...]:
         return tuple(word for word in (self.en, self.zh) if word)
 
-    def said(self, language: str) -> str:
+    def text(self, language: str) -> str:
         """Return the label in a language (`zh…` or any other for English), else in the other one."""
         return (self.zh or self.en) if language.startswith("zh") else (self.en or self.zh)
 
@@ -96,7 +96,7 @@ class Value(Part):
         """Return every way to say it."""
         return self.value, *self.synonyms
 
-    def said(self, language: str) -> str:
+    def text(self, language: str) -> str:
         """Return it in a language (`zh…` or any other for English): itself, or its first synonym in it."""
         spoken = "zh" if language.startswith("zh") else "en"
         return next((word for word in self.words() if language_of(word) == spoken), self.value)

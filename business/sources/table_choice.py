@@ -25,9 +25,9 @@ class AskableTable:
     def name(self) -> TableName:
         return TableName(self.opened.source.name, self.model.name)
 
-    def said(self, language: str) -> str:
+    def text(self, language: str) -> str:
         """Return “Orders (sales)”: two sources may have tables with one name."""
-        label = self.model.label.said(language) or self.model.name.replace("_", " ")
+        label = self.model.label.text(language) or self.model.name.replace("_", " ")
         title = self.opened.title
         return label if label.casefold() == title.casefold() else f"{label} ({title})"
 

@@ -26,12 +26,12 @@ register.filter("cell", spoken)
 
 
 class Cell(NamedTuple):
-    """A cell of a result. told: for people; stored: for programs, never in a language's own way to write numbers; nothing is empty.
+    """A cell of a result. text: for people; stored: for programs, never in a language's own way to write numbers; nothing is empty.
 
     code: the stored value where people call it something else, else "".
     """
 
-    told: str
+    text: str
     stored: str
     code: str
     is_number: bool

@@ -53,19 +53,19 @@ class Cell:
     """One cell. text: as the original shows it, links by `blocks.linked`. exact: the typed value where it is another. is_name: whether
     the format marks it as a name of columns. A cell that spans several places stands in each of them, the same object.
 
-    shown: the text on one line, with its links; said: without them.
+    shown: the text on one line, with its links; plain: without them.
     """
 
     text: str = ""
     exact: str = ""
     is_name: bool = False
     shown: str = field(init=False)
-    said: str = field(init=False)
+    plain: str = field(init=False)
 
     def __post_init__(self) -> None:
         shown = " ".join(cleaned(self.text).split())
         object.__setattr__(self, "shown", shown)
-        object.__setattr__(self, "said", taken_links(shown)[0])
+        object.__setattr__(self, "plain", taken_links(shown)[0])
 
 
 EMPTY = Cell()
@@ -121,7 +121,7 @@ def table_blocks(
     notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
     grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
-    are_lines = not head and all(len({cell for cell in row if cell.said}) == 1 for row in grid)
+    are_lines = not head and all(len({cell for cell in row if cell.plain}) == 1 for row in grid)
     if are_lines and (len(grid) <= _MAX_BOX_LINES or len(grid[0]) > 1):
         lines = [found for row in grid for found in block("paragraph", _one(row), **fields)]
         return [*map(_as_paragraph, captions), *lines, *notes]
@@ -133,7 +133,7 @@ def table_blocks(
     shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
     exact = ""
     if any(cell.exact for row in body for cell in row):
-        typed = ([cell.exact or cell.said for cell in row] for row in body)
+        typed = ([cell.exact or cell.plain for cell in row] for row in body)
         exact = pipe_table([*head_row, *typed], is_headed=is_headed)
     return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact})), *notes]
 
@@ -146,19 +146,19 @@ def _as_paragraph(caption: Block) -> Block:
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
     """Return the grid as a rectangle without blank rows and columns, and without rows that are merged into the one above."""
     width = max(map(len, rows), default=0)
-    full = [[*row, *[EMPTY] * (width - len(row))] for row in rows if any(cell.said for cell in row)]
+    full = [[*row, *[EMPTY] * (width - len(row))] for row in rows if any(cell.plain for cell in row)]
     full = [row for above, row in zip([[], *full], full, strict=False) if row != above]
-    used = [i for i in range(width) if any(row[i].said for row in full)]
+    used = [i for i in range(width) if any(row[i].plain for row in full)]
     return [[row[i] for i in used] for row in full]
 
 
 def _one(row: Row) -> str:
-    return next((cell.text for cell in row if cell.said), "")
+    return next((cell.text for cell in row if cell.plain), "")
 
 
 def _is_spanned(row: Row) -> bool:
     """Tell whether one cell spans a row of several columns."""
-    return len(row) > 1 and row[0].said != "" and all(cell is row[0] for cell in row)
+    return len(row) > 1 and row[0].plain != "" and all(cell is row[0] for cell in row)
 
 
 def _title_rows(grid: list[Row], header_rows: int | None) -> int:
@@ -166,8 +166,8 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
     count = 0
     while count < len(grid) - 1:
         row = grid[count]
-        filled = {id(cell) for cell in row if cell.said}
-        is_alone = len(row) > 1 and len(filled) == 1 and (len(row) > 2 or row[0].said != "")
+        filled = {id(cell) for cell in row if cell.plain}
+        is_alone = len(row) > 1 and len(filled) == 1 and (len(row) > 2 or row[0].plain != "")
         if not is_alone or (header_rows and count == 0 and not _is_spanned(row) and row[0].is_name):
             break
         count += 1
@@ -180,7 +180,7 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
         and not _header_rows(rest)
     ):
         count -= 1  # the title of a first group, as that of a later one
-    return count if any(len({id(cell) for cell in row if cell.said}) > 1 for row in rest) else 0
+    return count if any(len({id(cell) for cell in row if cell.plain}) > 1 for row in rest) else 0
 
 
 # --- names of columns ----------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _header_rows(grid: list[Row]) -> int:
     """Return how many rows name the columns: by marks of the format, else by the types of the cells."""
     marked = 0
     for row in grid:
-        cells = {cell for cell in row if cell.said}
+        cells = {cell for cell in row if cell.plain}
         if not all(cell.is_name for cell in cells) or (marked and len(cells) < min(2, len(row))):
             break
         marked += 1
@@ -207,7 +207,7 @@ def _header_rows_by_type(grid: list[Row]) -> int:
     for head in range(min(MAX_HEADER_ROWS, len(grid) - 1), 0, -1):
         upper, last = grid[: head - 1], grid[head - 1]
         body = [row for row in grid[head : head + _MAX_LOOKED_AT] if not _is_spanned(row)]
-        reaches_down = any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True))
+        reaches_down = any(cell is below and cell.plain for cell, below in zip(last, grid[head], strict=True))
         may_name_columns = not _is_spanned(last) and not reaches_down and _names_columns(last, _names(grid[:head]))
         if all(map(_spreads, upper)) and may_name_columns and _types_change(last, body):
             return head
@@ -216,14 +216,14 @@ def _header_rows_by_type(grid: list[Row]) -> int:
 
 def _spreads(row: Row) -> bool:
     """Tell whether a row groups columns: cells span them, or blanks follow names that are no numbers."""
-    texts = [cell.said for cell in row]
-    is_wide = any(a is b and a.said for a, b in pairwise(row))
+    texts = [cell.plain for cell in row]
+    is_wide = any(a is b and a.plain for a, b in pairwise(row))
     return (is_wide or "" in texts[1:]) and all(may_name(text) for text in texts if text)
 
 
 def _names_columns(row: Row, names: Sequence[str]) -> bool:
     """Tell whether the last header row may be one. names: of all rows, joined; only these may repeat below several headings."""
-    filled = [cell.said for cell in row if cell.said]
+    filled = [cell.plain for cell in row if cell.plain]
     return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
 
 
@@ -237,20 +237,22 @@ def may_name(text: str) -> bool:
 def _types_change(names: Row, body: list[Row]) -> bool:
     """Tell whether more columns hold another type than their name (amounts, days, codes, few repeated words) than the same."""
     tells = 0
-    texts = {cell.said for row in body for cell in row}
-    are_new = all(name.said not in texts for name in names if name.said)
+    texts = {cell.plain for row in body for cell in row}
+    are_new = all(name.plain not in texts for name in names if name.plain)
     for column, name in enumerate(names):
         typed = [
-            (each.said, kind) for row in body if (kind := type_of((each := row[column]).exact or each.said)) != "blank"
+            (each.plain, kind)
+            for row in body
+            if (kind := type_of((each := row[column]).exact or each.plain)) != "blank"
         ]
         cells = [texts for texts, _kind in typed]
-        if not cells or not name.said:
+        if not cells or not name.plain:
             continue
-        kind, count = Counter(kind for _said, kind in typed).most_common(1)[0]
+        kind, count = Counter(kind for _text, kind in typed).most_common(1)[0]
         if kind != "text" and count >= _TELLS * len(cells):
-            is_same = type_of(name.said) == kind and not _PERIOD.fullmatch(name.said)
+            is_same = type_of(name.plain) == kind and not _PERIOD.fullmatch(name.plain)
             tells += -1 if is_same else len(names) > 2 or kind != "amount" or _is_uniform(cells)
-        elif name.said in cells:
+        elif name.plain in cells:
             return False
         else:
             tells += are_new and len(cells) >= _FEWEST_REPEATED and len(set(cells)) <= len(cells) / 2
@@ -280,19 +282,19 @@ def _names(head: list[Row]) -> list[str]:
     filled = [_carried(row, head[place + 1 :]) for place, row in enumerate(upper)]
     names = []
     for column in range(len(last)):
-        found = [row[column].said for row in [*filled, last]]
+        found = [row[column].plain for row in [*filled, last]]
         names.append(JOINED.join(name for name, _ in groupby(part for part in found if part)))
     return names
 
 
 def _carried(row: Row, below: list[Row]) -> Row:
     """Return a header row with blanks filled from the left, where rows below have names and none of its cells spans."""
-    if any(a is b and a.said for a, b in pairwise(row)):
+    if any(a is b and a.plain for a, b in pairwise(row)):
         return row
     found: Row = []
     for column, cell in enumerate(row):
-        is_named = any(item[column].said for item in below)
-        found.append(found[-1] if not cell.said and found and is_named else cell)
+        is_named = any(item[column].plain for item in below)
+        found.append(found[-1] if not cell.plain and found and is_named else cell)
     return found
 
 
@@ -301,7 +303,7 @@ def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
     has_keys = sum(row[0].is_name for row in body) > len(body) / 2
 
     def is_title(row: Row) -> bool:
-        is_alone = not has_keys and len(row) > 2 and row[0].is_name and not any(cell.said for cell in row[1:])
+        is_alone = not has_keys and len(row) > 2 and row[0].is_name and not any(cell.plain for cell in row[1:])
         return _is_spanned(row) or is_alone
 
     if not any(map(is_title, body)) or all(map(is_title, body)):
@@ -311,7 +313,7 @@ def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
     after_title = False
     for row in body:
         if is_title(row):
-            titles = [*(titles if after_title else ()), row[0].said]
+            titles = [*(titles if after_title else ()), row[0].plain]
         else:
             rows.append([Cell(JOINED.join(titles)) if titles else EMPTY, *row])
         after_title = is_title(row)

@@ -23,13 +23,13 @@ class ReadingProgress(StrEnum):
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file of a conversation. said: its processing state, or why it cannot be read, in the reader's language."""
+    """A file of a conversation. state: its processing state, or why it cannot be read, in the reader's language."""
 
     id: UUID
     name: str
     size_bytes: int
     reading: ReadingProgress
-    said: str
+    state: str
 
     @classmethod
     def of(cls, row: DocumentRow) -> "Attachment":

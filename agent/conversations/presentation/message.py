@@ -287,7 +287,7 @@ class ShownMessage:
     def headlines(self) -> dict[str, str]:
         """Return by the text of each result's sentence what stands above its table; its note stands below."""
         results = [query.result.meaning for query in self.queries if query.result]
-        return {meaning.said: meaning.title or meaning.headline for meaning in results}
+        return {meaning.text: meaning.title or meaning.headline for meaning in results}
 
     @property
     def value(self) -> str:

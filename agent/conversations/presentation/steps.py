@@ -52,9 +52,9 @@ ACTIONS: Final[Mapping[str, Said]] = {
 
 @dataclass(frozen=True)
 class StepSummary:
-    """said: what was done. brought: its outcome, "" for none. took: the duration, in words."""
+    """text: what was done. brought: its outcome, "" for none. took: the duration, in words."""
 
-    said: Said
+    text: Said
     brought: str
     took: str
     has_failed: bool

@@ -18,7 +18,7 @@ from business.logical_query.query import Comparison, Dimension, Filter, LogicalQ
 from business.logical_query.times import days_of, in_the_year_of, whole_months
 from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
-from business.parsing.reader.words import said
+from business.parsing.reader.words import word_lists
 
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 SUPERLATIVES = "hlsiwopkfr"
@@ -313,7 +313,7 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     if item.number is not None and not item.roles:
         is_amount = any(role.partition(":")[0] in ("money", "currency", "unit") for role in after.roles)
         return Token("n", item, values=("",) if is_amount else ())
-    letter = said()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
+    letter = word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
         raise Unread("", (item.text,))
     return Token(letter, item)
@@ -332,7 +332,7 @@ def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) 
     named += [entry.field for entry in query.filters] + list(query.rows.columns if query.rows else ())
     named += [query.ranking.by] if query.ranking else []
     kept = {catalog.unit(name) for name in named}
-    coins = kept & set(said()["currencies"])
+    coins = kept & set(word_lists()["currencies"])
     if money and coins and money != coins:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(coins))})
     if other := sorted(units - kept):

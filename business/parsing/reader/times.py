@@ -15,7 +15,7 @@ from business.logical_query.query import Period, TimeRange
 from business.logical_query.times import Span, period_days
 from business.parsing.reader.numbers import number_of
 from business.parsing.reader.units import normalised
-from business.parsing.reader.words import said, words
+from business.parsing.reader.words import word_lists, words
 
 _PLACE = 0xE000  # private-use character of the first moment
 COMPARED = 0xF000  # private-use character of the first comparing phrase
@@ -67,7 +67,7 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, t
 @cache
 def compared_phrases() -> tuple[tuple[str, str], ...]:
     """Return phrases that compare with another time and would else be read as that time, such as 去年同期."""
-    roles = said()["roles"]
+    roles = word_lists()["roles"]
     found = [(normalised(phrase), role) for role in ("previous_year", "previous_period") for phrase in roles[role]]
     return tuple(sorted(found, key=lambda one: -len(one[0])))
 

@@ -29,7 +29,7 @@ class Words:
 
 @cache
 def words() -> Words:
-    data = said()
+    data = word_lists()
     roles: dict[Key, tuple[str, ...]] = {}
     for role, phrases in data["roles"].items():
         for phrase in phrases:
@@ -47,7 +47,7 @@ def words() -> Words:
 
 
 @cache
-def said() -> dict[str, Any]:
+def word_lists() -> dict[str, Any]:
     """Return the data file's content."""
     data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return data

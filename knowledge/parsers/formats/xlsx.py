@@ -216,7 +216,7 @@ class _Sheet:
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _titles(area.rows)
         may_be = 0 < count - titles <= MAX_HEADER_ROWS and count < len(area.rows)
-        texts = [cell.said for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
+        texts = [cell.plain for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
         return count if may_be and all(map(may_name, texts)) else 0
 
     def _filled_rows(self, area: _Area) -> int:
@@ -232,7 +232,7 @@ class _Sheet:
         return 0 if is_used or not count or titles + count >= len(area.rows) else titles + count
 
     def _may_be_names(self, row: Row) -> bool:
-        texts = [cell.said for cell in row if cell is not EMPTY]
+        texts = [cell.plain for cell in row if cell is not EMPTY]
         return bool(texts) and all(map(may_name, texts))
 
 
@@ -317,8 +317,8 @@ def _is_header(row: Row, before: Row) -> bool:
     if all(before[i] is EMPTY for i in filled):
         return True
     goes_on = len(filled) > 1 and [i for i, cell in enumerate(before) if cell is not EMPTY] == filled
-    were_names = all(may_name(cell.said) and not cell.is_name for cell in (*row, *before) if cell is not EMPTY)
-    return all(may_name(row[i].said) for i in filled) and not (goes_on and were_names)
+    were_names = all(may_name(cell.plain) and not cell.is_name for cell in (*row, *before) if cell is not EMPTY)
+    return all(may_name(row[i].plain) for i in filled) and not (goes_on and were_names)
 
 
 parsers.add(XlsxParser.name, XlsxParser())

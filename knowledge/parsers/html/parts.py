@@ -56,10 +56,10 @@ def is_name(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool
 
 def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
     """Return the number of header rows below the titles; None where nothing is marked."""
-    filled = [row for row in rows if any(cell.said for cell in row)]
+    filled = [row for row in rows if any(cell.plain for cell in row)]
     is_headed = next(table.iterchildren("thead"), None) is not None
     marked = 0
-    while marked < len(filled) and all(cell.is_name for cell in filled[marked] if cell.said):
+    while marked < len(filled) and all(cell.is_name for cell in filled[marked] if cell.plain):
         marked += 1
     if marked == len(filled):
         return None

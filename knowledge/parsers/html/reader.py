@@ -301,7 +301,7 @@ class Reader(TextReader):
                         continue
                     before = len(self._nested)
                     text = self._flat(entry, cell_look)
-                    row_name = next((cell.text for cell, _, _ in cells if cell.said), "")
+                    row_name = next((cell.text for cell, _, _ in cells if cell.plain), "")
                     self._nested[before:] = [(inner, of, row_name) for inner, of, _ in self._nested[before:]]
                     named = is_name(entry, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
                     cells.append(

@@ -146,7 +146,7 @@ def test_the_same_words_and_other_wordings_find_it_where_the_scope_has_its_sourc
     near = verified_for(reader, "How many days of sick leave do I get?", EVERYWHERE)
     assert near is not None
     assert not near.is_same
-    assert QUESTION in near.told
+    assert QUESTION in near.heading
     assert verified_for(reader, "Who is the head of sales?", EVERYWHERE) is None
     with pytest.raises(Conflict):  # one answer for a question in a folder
         company.verify(question="how many days of annual leave do I get")

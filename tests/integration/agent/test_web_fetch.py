@@ -297,7 +297,7 @@ def test_pages_are_read_at_the_same_time_each_with_its_own_outcome(site: Site, s
         site.pages[path] = wait
     site.pages["/d"] = Reply(b"", 404)
     urls = [f"{site.url}/{name}" for name in "abcd"] + ["ftp://x.example/"]
-    border = Border(said=(" ".join(urls),), has_looked=True)
+    border = Border(own=(" ".join(urls),), has_looked=True)
     ctx = ToolContext(Principal.of(make_user()), Scope(), "en", border=border)
     args = WebFetchArgs.model_validate({"items": [{"url": url} for url in urls]})
     came = async_to_sync(WebFetch().run)(ctx, args)

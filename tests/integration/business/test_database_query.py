@@ -68,7 +68,7 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource
 def text_of(username: str, question: str) -> str:
     (finding,) = ask(username, question).result.findings
     assert finding.query is not None
-    return finding.query.meaning.said
+    return finding.query.meaning.text
 
 
 def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:

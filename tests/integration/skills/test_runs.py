@@ -128,7 +128,7 @@ def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(reader: Us
     ]  # fmt: skip
     with modelled(chooses=planned(steps)):
         events = asked(reader, LEAVE)
-    told = [str(step.said) for step in steps_of(stored(events).state) if step.has_failed]
+    told = [str(step.text) for step in steps_of(stored(events).state) if step.has_failed]
     assert told == ["Read an instruction"]
 
 

@@ -32,7 +32,7 @@ def test_a_value_is_called_by_its_first_word_of_a_language() -> None:
         (Value(value="open", synonyms=("未付款", "待付款", "unpaid")), "open", "未付款"),
         (Value(value="A7"), "A7", "A7"),
     ):
-        assert (value.said("en"), value.said("zh-hans")) == (english, chinese)
+        assert (value.text("en"), value.text("zh-hans")) == (english, chinese)
 
 
 def test_a_column_of_years_is_no_column_of_numbers() -> None:

@@ -10,7 +10,7 @@ from business.logical_query.catalog import Catalog
 from business.parsing.base import Context
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
-from business.parsing.reader.words import said
+from business.parsing.reader.words import word_lists
 from business.semantic_layer.model import SemanticLayer, Value
 from business.semantic_layer.yaml_io import read_layer
 
@@ -69,7 +69,7 @@ def is_han(phrase: str) -> bool:
 )
 def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
     found: dict[str, list[str]] = {}
-    for phrase in said()["roles"][role]:
+    for phrase in word_lists()["roles"][role]:
         if is_han(phrase) != bool(language) or not any(sign.isalpha() for sign in phrase):
             continue
         question = EXAMPLES[role][language].format(phrase)
@@ -80,4 +80,4 @@ def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
 
 
 def test_every_role_has_a_letter() -> None:
-    assert set(said()["roles"]) <= set(said()["letters"])
+    assert set(word_lists()["roles"]) <= set(word_lists()["letters"])
