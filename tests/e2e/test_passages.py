@@ -34,7 +34,7 @@ def test_passages_are_looked_at_saved_and_cut(system: System, page: Page) -> Non
     page.goto(f"{system.url}/admin/search/")
     page.locator("tr", has_text="House rules").get_by_role("link", name="tokens").click()
     settings = page.url
-    target, most = (page.get_by_label(name) for name in ("passage should have", "passage has at most"))
+    target, most = (page.get_by_label(name) for name in ("Target tokens per passage", "Maximum tokens per passage"))
     target.fill("60")
     most.fill("90")
     page.get_by_label("Look at").select_option(label="Rules of the house")

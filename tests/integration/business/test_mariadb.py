@@ -235,5 +235,5 @@ def test_an_account_that_may_do_more_and_what_is_no_view_are_named(
     finally:
         server.run("REVOKE INSERT ON shop.* FROM copilot_source;\nDROP TABLE shop_views.base")
     assert any("can do more" in fault for fault in faults)
-    assert any("base is no view" in fault for fault in faults)
+    assert any("base is not a view" in fault for fault in faults)
     assert faults_with(sales) == []
