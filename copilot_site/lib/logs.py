@@ -47,6 +47,7 @@ LEVELS: dict[str, dict[str, Any]] = {
     "celery.worker.strategy": {"level": "WARNING"},
     "celery.app.trace": {"level": "CRITICAL"},  # a failed task is django_structlog's `task_failed`
     "celery.beat": {"level": "WARNING"},
+    "botocore": {"level": "WARNING"},  # a line for each process that opens the bucket
     "django_structlog.celery": {"level": "WARNING"},
 }
 
