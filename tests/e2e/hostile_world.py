@@ -10,7 +10,7 @@ from django.db.models import CharField, Field, Model, TextField, UniqueConstrain
 from django.utils import timezone
 
 from agent.events import StopReason
-from agent.models import Message, QueryCitation, Role, Session, Skill, SkillVersion, WebCitation
+from agent.models import Message, QueryCitation, Role, Session, Skill, SkillVersion, VerifiedAnswer, WebCitation
 from agent.models.mcp_services import McpService
 from audit.actions import Action
 from audit.record import record
@@ -161,6 +161,8 @@ def poison(row: Model, fields: Sequence[Field[Any, Any]], place: int) -> None:
     texts = {}
     for number, field in enumerate(fields, place):
         fitting = [text for text in PAYLOADS if len(text) <= (field.max_length or len(text))]
+        if isinstance(row, VerifiedAnswer) and not getattr(row, field.name):
+            continue  # it has a text or a statement, never both
         if fitting and not any(text in str(getattr(row, field.name)) for text in PAYLOADS):
             texts[field.name] = fitting[number % len(fitting)]
     if texts:

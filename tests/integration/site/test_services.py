@@ -276,7 +276,7 @@ def test_a_full_disk_of_the_database_is_one_sentence(checkout: Checkout) -> None
 def test_an_interrupted_command_says_so_and_lets_its_services_go(checkout: Checkout) -> None:
     # what was started in the background by a shell is not interrupted, unless it asks for it
     wait = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); print('begun', flush=True); signal.pause()"
-    with checkout.started("shell", "-v0", "-c", wait, until="started by") as command:
+    with checkout.started("shell", "-v0", "-c", wait, until="begun") as command:
         command.send_signal(signal.SIGINT)
         assert command.wait(60) == 130
     assert checkout.said() == "begun\n\nInterrupted; what was finished stays.\n"
