@@ -106,7 +106,7 @@ def test_the_processes_role_is_no_superuser_and_owns_everything_but_the_audit_ta
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tableowner <> %s", [APP]
         )
         assert {name for (name,) in tables} == {
-            "audit_entry", "audit_link", "audit_head", "audit_checkpoint", "audit_hold",
+            "audit_entry", "audit_link", "audit_head", "audit_checkpoint", "audit_hold", "audit_shown",
         }  # fmt: skip
 
 
