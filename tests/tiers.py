@@ -79,8 +79,8 @@ def _places() -> dict[str, int]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Add the counts to the tally."""
-    if not config.getoption("--tally"):
+    """Add the counts to the tally; the workers of xdist report to the process that started them, which does it."""
+    if not config.getoption("--tally") or hasattr(config, "workerinput"):
         return
     stats = terminalreporter.stats
     reasons = [str(report.longrepr[2]) for report in stats.get("skipped", []) if isinstance(report.longrepr, tuple)]

@@ -1,6 +1,10 @@
 """The list of tests that the quick tier leaves out, and what a run says of what it could not do."""
 
+import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +68,12 @@ def test_the_stamp_adds_the_processes_up_with_git_and_without(monkeypatch: pytes
     for _way in range(2):
         assert re.search(r"part 2/8  60 s  7 passed  1 failed$", test_report.stamp(tallies, "2/8", 60))
         monkeypatch.setenv("PATH", "")
+
+
+def test_a_test_on_a_worker_counts_once(tmp_path: Path) -> None:
+    """The process of a worker writes a summary, too."""
+    tally = tmp_path / "tally"
+    one = "tests/unit/test_tiers.py::test_the_parts_are_all_files_and_share_none"
+    words = [sys.executable, "-m", "pytest", "-n", "1", "--tally", str(tally), one]
+    subprocess.run(words, cwd=tiers.ROOT, check=True, capture_output=True)
+    assert [json.loads(line)["passed"] for line in tally.read_text(encoding="utf-8").splitlines()] == [1]
