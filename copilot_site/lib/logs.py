@@ -34,11 +34,8 @@ LEVELS: dict[str, dict[str, Any]] = {
     "django.request": {"level": "CRITICAL"},
     "uvicorn": {"handlers": [], "propagate": True},  # it has a handler of its own, which writes errors whole
     "uvicorn.access": {"level": "WARNING", "propagate": False},
-    "httpx": {"level": "WARNING"},
-    "httpx2": {"level": "WARNING"},
     # whatever the level of the root is: these write what is sent, prompts and keys included
     **{name: {"level": "WARNING"} for name in ("openai", "httpcore", "httpcore2", "urllib3", "websockets")},
-    "mcp": {"level": "WARNING"},  # three lines an exchange
     "py.warnings": {"level": "ERROR"},  # for developers; tests take them for errors
     "django.db.backends": {"level": "INFO"},
     "psycopg.pool": {"level": "ERROR"},  # each try of an outage; who waited for it says so
@@ -46,9 +43,8 @@ LEVELS: dict[str, dict[str, Any]] = {
     # three lines a task, every few seconds for periodic ones; failures are errors and stay
     "celery.worker.strategy": {"level": "WARNING"},
     "celery.app.trace": {"level": "CRITICAL"},  # a failed task is django_structlog's `task_failed`
-    "celery.beat": {"level": "WARNING"},
-    "botocore": {"level": "WARNING"},  # a line for each process that opens the bucket
-    "django_structlog.celery": {"level": "WARNING"},
+    **{name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.autoscale", "django_structlog.celery")},
+    **{name: {"level": "WARNING"} for name in ("httpx", "httpx2", "mcp", "botocore")},  # lines for each exchange
 }
 
 

@@ -15,7 +15,7 @@ from knowledge.embedding.model_files import WEIGHTS
 from tests.demo_home import READY, demo_home
 from tests.e2e.conftest import System
 
-IDLE_MB = 1_020  # PostgreSQL included; 950 for who installs without the packages of the tests, as rich and jinja2 are loaded where they are
+IDLE_MB = 950  # PostgreSQL included
 USED_MB = 1500
 BASE = "Kubernetes"  # of the demo company: still empty, and his to fill
 PAGES = 40  # enough for every process of the bulk worker
