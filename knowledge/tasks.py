@@ -4,10 +4,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from redis import Redis
 
 from knowledge.graph.building import fill, is_behind
 from knowledge.graph.queueing import fill_on_commit
@@ -19,12 +21,10 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services import indexes, reminders, request_mails, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
-# A version still waiting then may have a lost message; sending it again costs at most one failed claim.
+# A version still waiting then may have a lost message; sending it again costs at most one failed claim. With nothing in the queue it has.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
-# Of one upload, that others may have to wait for: some seconds of reading, ten for two pictures, some fifteen of embedding. The rest
-# waits with the imports.
+# For which one upload keeps others waiting: seconds of reading, ten for two pictures, fifteen of embedding. The rest waits with imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
-
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
 MAX_AHEAD = 10  # versions of one person ahead of other people's
 
@@ -44,8 +44,10 @@ def reap_ingestion() -> None:
     now = timezone.now()
     waited = Q(queued_at=None) | Q(queued_at__lt=now - OVERDUE["interactive"])  # once a minute, not at each beat
     left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=Now()) & waited
-    for queue, overdue in OVERDUE.items():
-        left |= Q(parse_status=ParseStatus.PENDING, queue=queue, queued_at__lt=now - overdue)
+    with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
+        for queue, overdue in OVERDUE.items():
+            sent_before = now - (overdue if valkey.llen(queue) else OVERDUE["interactive"])
+            left |= Q(parse_status=ParseStatus.PENDING, queue=queue, queued_at__lt=sent_before)
     stale = DocumentVersion.unscoped.filter(left)
     for version in stale.filter(attempts__gte=MAX_ATTEMPTS):
         give_up(version)
