@@ -166,7 +166,7 @@ class AttachmentSerializer(serializers.Serializer[Attachment]):
     reading = serializers.ChoiceField(
         choices=[item.value for item in ReadingProgress], help_text="A question takes files that are `ready`."
     )
-    said = serializers.CharField(help_text="How far the reading is, or why it failed.")
+    said = serializers.CharField(source="state", help_text="How far the reading is, or why it failed.")
 
 
 class ToolCallSerializer(serializers.Serializer[ShownToolCall]):

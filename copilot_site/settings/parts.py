@@ -75,7 +75,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "agent.pages.news.news_in_templates",
             ],
-            "builtins": ["copilot_site.templatetags.common"],
+            "builtins": ["copilot_site.templatetags.site_tags"],
         },
     },
 ]
