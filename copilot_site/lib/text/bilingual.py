@@ -6,7 +6,7 @@ from django.utils.translation import get_language
 
 _HALVES = re.compile(r"([^|｜]+?)(?: \| | ?｜ ?)([^|｜]+)")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_WORD = re.compile(r"[A-Za-z]{3}")  # "会议 | 2026" and "接口 | API 2" are names in one language
+_WORD = re.compile(r"[A-Za-z]{3}")  # "会议 | 2026" is a name in one language
 
 
 def in_language(name: str) -> str:
