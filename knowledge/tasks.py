@@ -21,7 +21,7 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services import indexes, reminders, request_mails, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
-# A version still waiting then may have a lost message; sending it again costs at most one failed claim. With nothing in the queue it has.
+# A version that waits longer may have lost its message; one that waits a minute for an empty queue has. A second message is refused.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # For which one upload keeps others waiting: seconds of reading, ten for two pictures, fifteen of embedding. The rest waits with imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)

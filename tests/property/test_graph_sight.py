@@ -64,9 +64,8 @@ def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[obje
 def test_what_is_seen_is_what_a_graph_of_ones_own_documents_shows(
     examples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        traversal, "STATEMENT_MS", 60_000
-    )  # it walks farther than any question, maybe on a busy machine
+    # It walks farther than any question, maybe on a busy machine.
+    monkeypatch.setattr(traversal, "STATEMENT_MS", 60_000)
     booleans = st.lists(st.booleans(), min_size=len(TITLES), max_size=len(TITLES))
     checked = given(contents=files, shown=booleans)(compare)
     quiet = list(HealthCheck)
