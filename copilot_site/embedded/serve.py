@@ -25,6 +25,7 @@ WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
 BACKLOG = 2048  # connections that wait for a web process
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
+SCALING = {"AUTOSCALE_KEEPALIVE": "5"}  # s; how Celery is told
 
 
 def become(host: str, port: int, *, demo: bool) -> None:
@@ -100,11 +101,12 @@ def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
 
 def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> None:
     """Start the workers, beat and the web server, which gets the socket; they read where the services are from the environment."""
-    environment = os.environ | {"PORT": str(port)} | QUIET
+    environment = os.environ | {"PORT": str(port)} | QUIET | SCALING
     celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "--quiet", "-A"]
     for name, queues in WORKERS.items():
         options = ["-n", f"{name}@%h", "-Q", queues, "--without-gossip", "--without-mingle"]
-        options += ["-c", "1"] if name == "interactive" else []
+        # An idle bulk worker keeps one process (100 MB each), five seconds after its last task, the periodic ones included.
+        options += ["-c", "1"] if name == "interactive" else ["--autoscale", f"{load_config().worker_concurrency},1"]
         supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment)
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]

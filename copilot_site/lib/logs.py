@@ -43,7 +43,7 @@ LEVELS: dict[str, dict[str, Any]] = {
     # three lines a task, every few seconds for periodic ones; failures are errors and stay
     "celery.worker.strategy": {"level": "WARNING"},
     "celery.app.trace": {"level": "CRITICAL"},  # a failed task is django_structlog's `task_failed`
-    **{name: {"level": "WARNING"} for name in ("celery.beat", "django_structlog.celery")},
+    **{name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.autoscale", "django_structlog.celery")},
     **{name: {"level": "WARNING"} for name in ("httpx", "httpx2", "mcp", "botocore")},  # lines for each exchange
 }
 

@@ -15,7 +15,7 @@ from knowledge.embedding.model_files import WEIGHTS
 from tests.demo_home import READY, demo_home
 from tests.e2e.conftest import System
 
-IDLE_MB = 1_100  # PostgreSQL included, and 45 of packages that only the tests bring; the aim is 950
+IDLE_MB = 950  # PostgreSQL included
 USED_MB = 1500
 BASE = "Kubernetes"  # of the demo company: still empty, and his to fill
 PAGES = 40  # enough for every process of the bulk worker
