@@ -99,7 +99,7 @@ class Entry(AppendOnlyModel):
 
     def __str__(self) -> str:
         at = "-" if "at" in self.unreadable else f"{localtime(self.at):%Y-%m-%d %H:%M:%S}"
-        return f"{at} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
+        return f"{at} {self.actor_name or '-'} {self.get_action_display()} {self.target_name}".rstrip()
 
 
 class Shown(models.Model):

@@ -67,8 +67,8 @@ def assistants(company: Company, places: Places) -> None:
     """Create the assistants besides the general one."""
     for spec in company.assistants:
         made = AgentProfile.objects.create(
-            name=bilingual(spec.name),
-            description=bilingual(spec.about),
+            name=by_reader(spec.name),
+            description=by_reader(spec.about),
             icon=spec.icon,
             questions_en="\n".join(company.asked(spec, "en")),
             questions_zh="\n".join(company.asked(spec, "zh-hans")),

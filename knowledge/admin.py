@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
 from authz.rights.governing import governed
+from copilot_site.lib.text.bilingual import in_language
 from knowledge.governance import dry_run_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.access import transfer
@@ -46,7 +47,7 @@ class WithRights(GuardedModelAdmin[M]):
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     kind = "base"
-    list_display = ("name", "org_unit", "rights", "created_at")
+    list_display = ("__str__", "org_unit", "rights", "created_at")
     list_select_related = ("org_unit",)
     search_fields = ("name",)
     fieldsets = (
@@ -134,7 +135,7 @@ class FolderAdmin(WithRights[Folder]):
     @admin.display(description=_("folder"))
     def path(self, folder: Folder) -> str:
         names: list[str] = folder.names  # type: ignore[attr-defined]  # of the queryset
-        return " / ".join(names)
+        return " / ".join(map(in_language, names))
 
     def get_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
         return ("parent", "name") if obj is None else ("path", "name")

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.models.language_models import LanguageModel
 from agent.profiles.settings import Icon, Tone
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 
 _checks: list[Callable[[list[str]], None]] = []
@@ -120,4 +121,4 @@ class AgentProfile(models.Model):
         constraints = [models.UniqueConstraint("is_default", condition=Q(is_default=True), name="one_default_profile")]
 
     def __str__(self) -> str:
-        return self.name
+        return in_language(self.name)

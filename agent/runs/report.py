@@ -23,7 +23,7 @@ STAGES: Mapping[str, Label] = {
     "dense": _("by meaning"),
     "lexical": _("by words"),
     "fused": _("both together"),
-    "rerank": _("read again"),
+    "rerank": _("reranked"),
 }
 NAMES: Mapping[str, Label] = {
     "extractive": _("Quoted, no language model"),

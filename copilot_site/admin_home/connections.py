@@ -65,7 +65,7 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "embedder": settings.EMBEDDER,
         "embedder_model": settings.EMBEDDER_OPTIONS["model"],
         "mail_host": settings.EMAIL_HOST,
-        "storage": settings.STORAGES["default"]["BACKEND"].rpartition(".")[2],
+        "bucket": settings.STORAGES["default"].get("OPTIONS", {}).get("bucket_name", ""),
     }
     return show(request, "admin/connections.html", context)
 

@@ -25,7 +25,7 @@ WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
 BACKLOG = 2048  # connections that wait for a web process
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
-SCALING = {"AUTOSCALE_KEEPALIVE": "5"}  # s; how Celery is told
+SCALING = {"AUTOSCALE_KEEPALIVE": "5"}  # s, read by Celery
 
 
 def become(host: str, port: int, *, demo: bool) -> None:

@@ -76,7 +76,7 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
     names = dict(reversed(list(mentions.values_list("entity_id", "said"))))
     hidden = _("(hidden name)")
     return {
-        "title": _("Knowledge graph: %(base)s") % {"base": base.name},
+        "title": _("Knowledge graph: %(base)s") % {"base": base},
         "base": base,
         "counts": {
             "entities": GraphEntity.unscoped.filter(knowledge_base=base).count(),

@@ -11,6 +11,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
 from authz.rights.managers import GuardedManager
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.documents import Document
 from knowledge.models.folders import Folder
@@ -85,7 +86,7 @@ class Source(models.Model):
         permissions = [("connect_source", "Can set where sources of documents are and with which secret")]
 
     def __str__(self) -> str:
-        return self.name
+        return in_language(self.name)
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:

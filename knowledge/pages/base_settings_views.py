@@ -139,7 +139,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
     left = versions_to_cut(base).count()
     total = Document.unscoped.filter(knowledge_base=base, current_version__isnull=False).count()
     context = {
-        "title": _("Passages: %(base)s") % {"base": base.name},
+        "title": _("Passages: %(base)s") % {"base": base},
         "base": base,
         "form": form,
         "left": left,
@@ -173,7 +173,7 @@ def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
         else:
             messages.success(request, _("The fields are saved."))
             return redirect("fields-of-base", base_id)
-    title = _("Fields of documents: %(base)s") % {"base": base.name}
+    title = _("Fields of documents: %(base)s") % {"base": base}
     context = {"title": title, "base": base, "forms": forms, "problem": problem}
     return show(request, "admin/document_fields.html", context, status=400 if problem else 200)
 

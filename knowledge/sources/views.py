@@ -141,7 +141,7 @@ def _shown(
     gone = named_pages(by, request.user, source).exclude(gone_at=None).select_related("document")
     runs = list(SourceRun.objects.filter(source=source).select_related("source")[:RUNS_SHOWN])
     return {
-        "title": source.name,
+        "title": source,
         "source": source,
         "kind": kind_of(source.kind).label,
         "form": form,

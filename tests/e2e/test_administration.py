@@ -150,6 +150,6 @@ def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: S
 def test_an_assistant_with_openings_shows_them_and_nothing_else(system: System, page: Page) -> None:
     system.sign_in(page, "emma")
     expect(page.get_by_text("Recently updated")).to_be_visible()
-    page.get_by_label("Assistant").select_option(label="人事助手 HR assistant")
+    page.get_by_label("Assistant").select_option(label="HR assistant")
     expect(page.locator(".assistant .suggestion").first).to_be_visible()
     expect(page.locator("#start > .start-lines:visible")).to_have_count(0)

@@ -73,8 +73,8 @@ def test_the_second_waits_and_finds_the_company_there() -> None:
     assert DataSource.unscoped.count() == 1
     assistants = {name: {one.name for one in offered_to(name)} for name in ("chen", "zhao")}
     assert assistants == {
-        "chen": {"人事助手 HR assistant", "运维助手 Operations assistant"},
-        "zhao": {"人事助手 HR assistant"},
+        "chen": {"人事助手 | HR assistant", "运维助手 | Operations assistant"},
+        "zhao": {"人事助手 | HR assistant"},
     }
 
 
