@@ -18,6 +18,7 @@ from agent.profile_choice import MAX_OPENINGS, lines_of
 from agent.tools.base import current_name, default_names, in_order, outside_tools
 from authz.principal import Principal
 from authz.rights.governing import governed
+from copilot_site.lib.text.bilingual import in_language
 from knowledge.models import KnowledgeBase
 
 OPENINGS = ("questions_en", "questions_zh")
@@ -94,7 +95,7 @@ def _few_lines(text: str) -> str:
 class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
     empty_sentence = _("Everyone uses the general assistant. Add one for a subject or a team.")
-    list_display = ("name", "description", "language_model", "is_default")
+    list_display = ("__str__", "about", "language_model", "is_default")
     filter_horizontal = ("knowledge_bases",)
     fieldsets = (
         (None, {"fields": ("name", "description", "icon", *OPENINGS)}),
@@ -121,6 +122,10 @@ class AgentProfileAdmin(SettingsAdmin):
             },
         ),
     )
+
+    @admin.display(description=_("description"))
+    def about(self, profile: AgentProfile) -> str:
+        return in_language(profile.description)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Offer the bases that this person governs and those already selected; the names of others stay hidden."""
