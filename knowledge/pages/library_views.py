@@ -38,8 +38,8 @@ from knowledge.services.folders import (
     rename_folder,
     root_folder,
     set_up_knowledge_base,
+    upload_at,
 )
-from knowledge.services.paths import upload_at
 from knowledge.services.uploads import upload_document
 from knowledge.stated_fields import own_fields
 

@@ -210,6 +210,24 @@ class ParsedDocument:
         return cls(**{**known, "blocks": tuple(map(read, value["blocks"])), "apart": apart, **pictures})
 
 
+@dataclass(frozen=True)
+class PageMarks:
+    """width, height: of the page in points, for its shape. boxes: one for each line of the quotation, as shares of the page; none where
+    less than half of it was found.
+    """
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "PageMarks":
+        return cls(value["width"], value["height"], tuple(tuple(box) for box in value["boxes"]))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 def separator(before: Block | None, block: Block) -> str:
     """Return the separator of two neighbouring blocks in the document's text."""
     if before is None:

@@ -21,10 +21,9 @@ from time import monotonic
 from typing import IO, Any
 
 from knowledge.parsers.base import ParseFailed, Rejected, load, parsers
-from knowledge.parsers.blocks import Box, ParsedDocument, Picture
+from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument, Picture
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
-from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.pdf.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine

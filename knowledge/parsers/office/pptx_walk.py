@@ -21,11 +21,11 @@ from knowledge.parsers.office.ooxml_drawings import (
     chosen,
     diagram_blocks,
     formulas,
+    pictures_in,
     related_tree,
     tree_of,
 )
 from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
-from knowledge.parsers.office.ooxml_pictures import pictures_in
 from knowledge.parsers.office.pptx_hidden import P, Sight, layout_elements, level_of
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 from knowledge.parsers.tables import Cell, Grid, table_blocks

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from knowledge.parsers.blocks import Box
-from knowledge.parsers.marks import PageMarks
+from knowledge.parsers.blocks import Box, PageMarks
 from knowledge.parsers.pdf.characters import Placement, characters
 from knowledge.parsers.pdf.page_image import is_pdf
 
