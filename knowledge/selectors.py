@@ -142,15 +142,15 @@ def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
     return hidden.exclude(pk__in=folder_ids_with(principal, Right.VIEW)).only("id", "name").order_by("name", "id")
 
 
-def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> list[Folder]:
-    """Return the discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
+def discoverable_for(principal: Principal, question: str) -> list[Folder]:
+    """Return the three discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
     asked = set(document_terms(question))
     scored = []
     for folder in discoverable_folders(principal):
         terms = set(document_terms(folder.name))
         if terms & asked:
             scored.append((-len(terms & asked) / len(terms), folder.name, folder))
-    return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:most]]
+    return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:3]]
 
 
 def recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:

@@ -18,7 +18,7 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import cut_base, versions_to_cut
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.services import indexes, reminders, request_mails, trash
+from knowledge.services import indexes, mails, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A version that waits longer may have lost its message; one that waits a minute for an empty queue has. A second message is refused.
@@ -99,7 +99,7 @@ def remind_of_reviews() -> None:
     """Send reminders once a week: the task runs every hour and acts in one of them."""
     now = timezone.localtime()
     if (now.isoweekday(), now.hour) == REMINDED_AT:
-        reminders.remind_of_reviews()
+        mails.remind_of_reviews()
 
 
 @shared_task(name="knowledge.fill_graph")
@@ -141,4 +141,4 @@ def tend_indexes() -> None:
 
 @shared_task(name="knowledge.mail_about_request")
 def mail_about_request(request_id: int) -> None:
-    request_mails.mail_about_request(request_id)
+    mails.mail_about_request(request_id)

@@ -60,7 +60,7 @@ UNSCOPED = {
     "knowledge/pages/base_settings_views.py": "counts and fields of a base for whoever manages it; documents as they may read them",
     "knowledge/tasks.py": WORKER,
     "knowledge/services/removal.py": "deletes a row that its callers found visible, and counts what is left of it",
-    "knowledge/services/reminders.py": "whose documents are due, by the system; each is then counted as its owner may see it",
+    "knowledge/services/mails.py": "whose documents are due, by the system; each is then counted as its owner may see it",
     "knowledge/services/trash.py": "what nobody's rights reach any more, for whoever could change it before; its end, by the system",
     "knowledge/selectors.py": "names of folders that were made discoverable; titles for readers of the audit log; hashes of texts",
     "knowledge/services/attachments.py": "finds the conversation of a file for whoever is then let in or not; its end, by the system",

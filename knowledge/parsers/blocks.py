@@ -22,6 +22,13 @@ TABULAR: frozenset[BlockKind] = frozenset({"table", "chart"})
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""
 
+
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the box around several."""
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
 Link = tuple[int, int, str]
 """Start and end of the linked words in the block's text, and the address they lead to."""
 
@@ -223,9 +230,6 @@ class PageMarks:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "PageMarks":
         return cls(value["width"], value["height"], tuple(tuple(box) for box in value["boxes"]))
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def separator(before: Block | None, block: Block) -> str:

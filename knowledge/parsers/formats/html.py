@@ -5,13 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.encoding import decode
 from knowledge.parsers.html.reader import Reader
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
-from knowledge.parsers.precheck import check_text_file_size, page_tree
+from knowledge.parsers.precheck import check_file_size, page_tree
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _HEAD_BYTES = 4096
@@ -31,7 +30,7 @@ class HtmlParser:
         return detect.is_text(path) and _LOOKS_LIKE_HTML.search(start) is not None
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        check_text_file_size(path, limits)
+        check_file_size(path, limits.text_bytes)
         tree = page_tree(decoded_page(path.read_bytes()), limits)
         title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
         reader = Reader(tree)

@@ -8,7 +8,7 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsers.blocks import Block, item
-from knowledge.parsers.office.ooxml_names import A, M, whole
+from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
 
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
@@ -161,12 +161,6 @@ def symbol(code: int, font: str) -> str:
 
 
 READ = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp")  # not EMF and WMF, which are drawings
-_EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
-
-
-def blips(tree: Any) -> Iterator[Any]:
-    """Yield the elements that show a picture, in the order of the document."""
-    yield from tree.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}blip")
 
 
 def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
@@ -174,7 +168,7 @@ def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
 
     targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
     """
-    target = targets.get(blip.get(_EMBED) or "")
+    target = targets.get(blip.get(f"{RELATION}embed") or "")
     if not target or "://" in target or not target.lower().endswith(READ):
         return None
     return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
@@ -182,4 +176,4 @@ def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
 
 def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
     """Return the names of all pictures, each once."""
-    yield from dict.fromkeys(name for blip in blips(tree) if (name := name_of(blip, targets, folder)))
+    yield from dict.fromkeys(name for blip in tree.iter(f"{A}blip") if (name := name_of(blip, targets, folder)))

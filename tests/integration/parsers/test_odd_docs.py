@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.failure_reasons import REASONS
-from knowledge.parsers.base import UnreadableFile
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, UnreadableFile
 from knowledge.parsers.sandbox import parse_in_child, stop_servers
 from tests.evaluation_data import data_folder
 

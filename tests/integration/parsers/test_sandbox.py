@@ -12,8 +12,7 @@ from select import select
 
 import pytest
 
-from knowledge.parsers.base import ParseFailed, UnreadableFile, parsers
-from knowledge.parsers.limits import MIB, ParseLimits
+from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, UnreadableFile, parsers
 from knowledge.parsers.sandbox import page_in_child, parse_in_child, server_pids, stop_servers
 from tests.integration.pages.house import two_pages
 
