@@ -94,7 +94,6 @@ class FindForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the fields that are set."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 

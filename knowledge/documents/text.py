@@ -146,7 +146,6 @@ def open_document(
 
 
 def is_read(version: DocumentVersion) -> bool:
-    """Tell whether there is a text of a version."""
     return version.parse_status == ParseStatus.COMPLETED
 
 

@@ -55,12 +55,10 @@ class Health:
 
     @property
     def oldest(self) -> datetime | None:
-        """Return since when the first version waits, in any queue."""
         return min((queue.oldest for queue in self.queues if queue.oldest), default=None)
 
 
 def health(principal: Principal) -> Health:
-    """Return the health of the documents that this person governs."""
     rows = governed(DocumentVersion, principal)
     waiting, working = Q(parse_status=ParseStatus.PENDING), Q(parse_status=ParseStatus.PROCESSING)
     by_queue = (

@@ -203,7 +203,6 @@ def forget(document: Document) -> None:
 
 
 def empty(base: KnowledgeBase) -> None:
-    """Forget the graph of a base."""
     GraphReading.objects.filter(document__knowledge_base=base).delete()
     GraphMention.unscoped.filter(document__knowledge_base=base).delete()
     GraphMerge.objects.filter(knowledge_base=base).delete()

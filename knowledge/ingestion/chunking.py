@@ -157,7 +157,6 @@ def _names_end(table: Block) -> int:
 
 
 def _of_one_block(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Join neighbouring pieces of one block."""
     for _, group in groupby(parts, key=lambda part: part.start - part.offset):
         yield list(group)
 

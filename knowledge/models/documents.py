@@ -207,12 +207,10 @@ class DocumentVersion(Guarded):
 
     @property
     def not_read(self) -> list[NotRead]:
-        """Return the unread parts of the file, in the reader's language."""
         return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
-        """Return the storage path of the parsed blocks."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
 
     def page_name(self, name: str) -> str:

@@ -267,7 +267,6 @@ def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: 
 
 
 def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
-    """Yield the ids among the texts; other texts are ignored."""
     for text in texts:
         with suppress(ValueError):
             yield UUID(text)

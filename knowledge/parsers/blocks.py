@@ -24,7 +24,6 @@ Box = tuple[float, float, float, float]
 
 
 def around(boxes: Iterable[Box]) -> Box:
-    """Return the box around several."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)
 

@@ -87,11 +87,11 @@ def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: 
     load()
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
-    answer = _servers.of(kind).ask(request, limits)
+    answer = servers.of(kind).ask(request, limits)
     if (
         answer.get("code") == "crashed"
     ):  # something outside may have killed it, as a machine short of memory does: once more
-        answer = _servers.of(kind).ask(request, limits)
+        answer = servers.of(kind).ask(request, limits)
     if "error" not in answer:
         return answer
     error = Rejected if answer["error"] == "rejected" else ParseFailed
@@ -156,7 +156,6 @@ class _Server:
         return self.process
 
     def stop(self) -> None:
-        """End the server and what it runs."""
         process, self.process = self.process, None
         if process is None:
             return
@@ -249,15 +248,5 @@ class _Servers:
                 _close(server.process)
 
 
-_servers = _Servers()
-atexit.register(_servers.stop)
-
-
-def server_pids() -> list[int]:
-    """Return the process ids of the running servers of this process."""
-    return _servers.pids()
-
-
-def stop_servers() -> None:
-    """End the parse servers of this process now; the next file starts them again."""
-    _servers.stop()
+servers = _Servers()
+atexit.register(servers.stop)

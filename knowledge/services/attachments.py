@@ -38,7 +38,6 @@ MAX_LARGEST = 10  # of the largest size, for one person in all conversations
 
 
 def are_taken() -> bool:
-    """Tell whether files can be attached."""
     return settings.ATTACHMENT_DAYS > 0
 
 

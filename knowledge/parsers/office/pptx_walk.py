@@ -247,7 +247,6 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
 
 
 def _is_bold(cell: Any) -> bool:
-    """Tell whether every run of a cell is bold."""
     runs = [entry for entry in cell.iter(f"{A}r") if (entry.findtext(f"{A}t") or "").strip()]
     properties = (entry.find(f"{A}rPr") for entry in runs)
     return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in properties)
