@@ -40,15 +40,15 @@ class HtmlParser:
         return replace(found, title=title or None)
 
 
-def decoded_page(data: bytes) -> str:
-    """Decode a page by its own declaration when that holds, else by guessing from the bytes."""
+def decoded_page(data: bytes, sent_as: str = "") -> str:
+    """Decode a page by the charset it was sent with or its own declaration when that holds, else by guessing from the bytes."""
     declared = _CHARSET.search(data[:_HEAD_BYTES])
-    if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
-        name = declared[1].decode("ascii").lower()
+    is_marked = data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
+    for name in (sent_as, declared[1].decode("ascii") if declared and not is_marked else ""):
         try:
-            return data.decode("gb18030" if name in ("gb2312", "gbk") else name)
-        except (UnicodeDecodeError, LookupError):
-            pass
+            return data.decode("gb18030" if name.lower() in ("gb2312", "gbk") else name)
+        except (UnicodeDecodeError, LookupError):  # also of no name
+            continue
     return decode(data)
 
 
