@@ -12,9 +12,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
-from knowledge.losses import PICTURES, NotRead, not_read
+from knowledge.losses import NotRead, not_read
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
+from knowledge.parsers.losses import PICTURES
 
 
 class ParseStatus(models.TextChoices):
