@@ -31,6 +31,9 @@ class WithRights(GuardedModelAdmin[M]):
     kind: Literal["base", "folder", "document"]
     change_form_template = "admin/place_change_form.html"
 
+    def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
+        return False  # done on the library pages, where folders and bases are emptied first
+
     @admin.display(description=_("rights"))
     def rights(self, row: M) -> str:
         return format_html('<a href="{}">{}</a>', self._rights_url(row.pk), _("rights"))
@@ -60,9 +63,6 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
-
-    def has_delete_permission(self, request: HttpRequest, obj: KnowledgeBase | None = None) -> bool:
-        return False  # a knowledge base goes with its documents; emptied first, on the library pages
 
     def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
@@ -146,9 +146,6 @@ class FolderAdmin(WithRights[Folder]):
             return ()
         return ("path", "name") if obj.parent_id is None else ("path",)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Folder | None = None) -> bool:
-        return False  # folders are deleted empty, on the library pages
-
     def get_form(self, request: HttpRequest, obj: Folder | None = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change, **kwargs)
         if "parent" in form.base_fields:
@@ -190,9 +187,6 @@ class DocumentAdmin(WithRights[Document]):
         return " ".join(f"{version.get_parse_status_display()} {version.failure_reason}".strip() for version in newest)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
         return False
 
 

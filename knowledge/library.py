@@ -88,7 +88,6 @@ class DocumentRow:
 
     @property
     def stage(self) -> "ShownStage | None":
-        """Return the stage in progress."""
         return next((stage for stage in stages_of(self.version) if stage.status == StageStatus.RUNNING), None)
 
 
@@ -234,7 +233,6 @@ def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> 
 
 
 def accepted() -> Accepted:
-    """Return what may be uploaded."""
     load()
     names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
     saved_as = tuple(f"{old}:{new}" for old, new in SAVED_AS.items())
@@ -262,7 +260,6 @@ def stages_of(version: DocumentVersion) -> list[ShownStage]:
 
 
 def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
-    """Return the rights for a page's actions: right → held."""
     return {right.value: can(principal, right, row) for right in Right}
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge.parsers.losses import LOSSES, PICTURES
-
-__all__ = ["PICTURES", "NotRead", "in_words", "not_read"]
+from knowledge.parsers.losses import LOSSES
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from knowledge.ingestion.stages import load_parsed, local_copy
 from knowledge.models import DocumentVersion
 from knowledge.models.documents import pages_folder
 from knowledge.parsers.base import UnreadableFile
-from knowledge.parsers.blocks import TABULAR, Box
-from knowledge.parsers.marks import PageMarks
+from knowledge.parsers.blocks import TABULAR, Box, PageMarks
 from knowledge.parsers.sandbox import marks_in_child, page_in_child, picture_in_child
 from knowledge.rendering import Placed, Span
 

@@ -1,14 +1,16 @@
 """Reads that pages, API and tools share. Rows come through `visible_to`; titles that the audit log names do not."""
 
+import hashlib
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextChoices
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from authz.permissions import Right
 from authz.principal import Principal
@@ -140,15 +142,15 @@ def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
     return hidden.exclude(pk__in=folder_ids_with(principal, Right.VIEW)).only("id", "name").order_by("name", "id")
 
 
-def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> list[Folder]:
-    """Return the discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
+def discoverable_for(principal: Principal, question: str) -> list[Folder]:
+    """Return the three discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
     asked = set(document_terms(question))
     scored = []
     for folder in discoverable_folders(principal):
         terms = set(document_terms(folder.name))
         if terms & asked:
             scored.append((-len(terms & asked) / len(terms), folder.name, folder))
-    return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:most]]
+    return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:3]]
 
 
 def recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:
@@ -182,3 +184,24 @@ def shown(row: Chunk) -> ShownPassage:
         superseded_by=row.document.superseded_by_id,
         is_unapproved=row.knowledge_base.is_approval_wanted and row.version.approved_at is None,
     )
+
+
+class Today(TextChoices):
+    """The present state of a cited passage."""
+
+    SAME = "same", gettext_lazy("the same text")
+    CHANGED = "changed", gettext_lazy("another text")
+    GONE = "gone", gettext_lazy("no longer there")
+
+
+def texts_today(hashes: Mapping[UUID, str]) -> dict[UUID, Today]:
+    """Compare passages with their texts of then. hashes: passage → hexadecimal SHA-256 of its former text."""
+    rows = Chunk.unscoped.filter(id__in=hashes).values_list("id", "text")
+    now = {pk: hashlib.sha256(text.encode()).hexdigest() for pk, text in rows}
+    return {pk: _today(now.get(pk), then) for pk, then in hashes.items()}
+
+
+def _today(now: str | None, then: str) -> Today:
+    if now is None:
+        return Today.GONE
+    return Today.SAME if now == then else Today.CHANGED

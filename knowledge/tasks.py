@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from redis import Redis
 
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.graph.building import fill, is_behind
 from knowledge.graph.queueing import fill_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS, free_abandoned
@@ -18,7 +19,7 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import cut_base, versions_to_cut
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.services import indexes, reminders, request_mails, trash
+from knowledge.services import indexes, mails, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A version that waits longer may have lost its message; one that waits a minute for an empty queue has. A second message is refused.
@@ -26,12 +27,11 @@ OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # For which one upload keeps others waiting: seconds of reading, ten for two pictures, fifteen of embedding. The rest waits with imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
+INGEST = "knowledge.ingest_version"
 MAX_AHEAD = 10  # versions of one person ahead of other people's
 
 
-@shared_task(
-    name="knowledge.ingest_version", autoretry_for=TEMPORARY, retry_backoff=2, retry_backoff_max=30, max_retries=3
-)
+@shared_task(name=INGEST, autoretry_for=TEMPORARY, retry_backoff=2, retry_backoff_max=30, max_retries=3)
 def ingest_version(version_id: str) -> None:
     if ingest(UUID(version_id), share=SHARE):
         queue_ingestion(DocumentVersion.unscoped.get(pk=version_id))
@@ -66,16 +66,7 @@ def queue_for(person_id: int | None) -> str:
 def queue_ingestion(version: DocumentVersion) -> None:
     """Hand a version to its queue when the transaction commits."""
     DocumentVersion.unscoped.filter(pk=version.pk).update(queued_at=timezone.now())
-    send_on_commit(version)
-
-
-def send_on_commit(version: DocumentVersion) -> None:
-    """Send a version whose row is set to waiting; while the queue is down, the reaper sends it later."""
-    transaction.on_commit(lambda: _send(version), robust=True)
-
-
-def _send(version: DocumentVersion) -> None:
-    ingest_version.apply_async(args=(str(version.pk),), queue=version.queue)
+    send_on_commit(INGEST, version.pk, queue=version.queue)
 
 
 @shared_task(name="knowledge.reread_base")
@@ -99,7 +90,7 @@ def remind_of_reviews() -> None:
     """Send reminders once a week: the task runs every hour and acts in one of them."""
     now = timezone.localtime()
     if (now.isoweekday(), now.hour) == REMINDED_AT:
-        reminders.remind_of_reviews()
+        mails.remind_of_reviews()
 
 
 @shared_task(name="knowledge.fill_graph")
@@ -126,7 +117,7 @@ def cut_passages(base_id: str) -> None:
 
 def cut_on_commit(base_id: UUID) -> None:
     """Queue the cutting of a base's documents when the transaction commits; `tend_indexes` makes up for a lost message."""
-    transaction.on_commit(lambda: cut_passages.apply_async(args=(str(base_id),), queue="bulk"), robust=True)
+    send_on_commit("knowledge.cut_passages", base_id, queue="bulk")
 
 
 @shared_task(name="knowledge.tend_indexes")
@@ -141,4 +132,4 @@ def tend_indexes() -> None:
 
 @shared_task(name="knowledge.mail_about_request")
 def mail_about_request(request_id: int) -> None:
-    request_mails.mail_about_request(request_id)
+    mails.mail_about_request(request_id)

@@ -1,12 +1,19 @@
-from django.urls import include, path
+from django.urls import path
 
 from knowledge.graph import admin_views as graph_admin
 from knowledge.graph import views as graph_views
 from knowledge.pages import base_settings_views, document_views, find_views
 from knowledge.pages import library_views as views
+from knowledge.sources import views as source_views
 
 urlpatterns = [
-    path("", include("knowledge.sources.urls")),
+    path("admin/sources/", source_views.sources, name="sources-of-documents"),
+    path("admin/sources/new/<slug:kind>/", source_views.new_source, name="source-of-documents-new"),
+    path("admin/sources/<uuid:kept_id>/", source_views.one_source, name="source-of-documents"),
+    path("admin/sources/<uuid:kept_id>/run/", source_views.run_now, name="source-of-documents-run"),
+    path("admin/sources/<uuid:kept_id>/webhook/", source_views.new_hook, name="source-of-documents-hook"),
+    path("admin/sources/<uuid:kept_id>/delete/", source_views.remove_source, name="source-of-documents-delete"),
+    path("hooks/sources/<uuid:kept_id>", source_views.hook, name="source-hook"),
     path("library/", views.bases, name="library"),
     path("library/new/", views.new_base, name="base-new"),
     path("library/find/", find_views.find, name="find"),

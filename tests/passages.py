@@ -6,7 +6,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.ingestion.rows import IndexRow, write_index_rows
+from knowledge.ingestion.indexing import IndexRow, write_index_rows
 from knowledge.models import Chunk, Document, EmbeddingSpace
 from tests.factories import newest_version
 

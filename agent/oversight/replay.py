@@ -20,7 +20,7 @@ from authz.principal import Principal
 from authz.rights.snapshot import is_intact
 from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError, NotFound
-from knowledge.governance.cited_texts import Today, texts_today
+from knowledge.selectors import Today, texts_today
 
 MADE_WITH = {  # of `agent.runs.persistence.made_with`
     "product": gettext_lazy("Version of this product"),

@@ -80,7 +80,8 @@ def subject_of(principal: Principal, key: str) -> Subject:
             return Subject(kind, str(UUID(pk)), titles_of([UUID(pk)])[UUID(pk)])
         if kind == "person":
             return _person(int(pk))
-        place = reviewed({"folder": Folder, "base": KnowledgeBase}[kind], principal).filter(pk=UUID(pk)).first()
+        models: dict[str, type[Folder | KnowledgeBase]] = {"folder": Folder, "base": KnowledgeBase}
+        place = reviewed(models[kind], principal).filter(pk=UUID(pk)).first()
         if place is not None:
             return Subject(kind, str(place.pk), str(place))
     raise NotFound(_("There is no such document, folder or person."))

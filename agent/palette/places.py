@@ -13,12 +13,12 @@ from agent.profiles.kept_scope import kept_condition
 from authz.principal import Principal
 from business.sources.data_scope import TableName
 from business.sources.table_choice import AskableTable, tables_called, tables_named
-from knowledge.documents.field_values import field_values
 from knowledge.documents.places import folders_above, places_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope
+from knowledge.services.fields import field_values
 
 MAX = 5  # of each kind
 MAX_TITLED = 50  # documents of which spreadsheets are looked for

@@ -5,8 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.connections.web_request import Code, NotRead, WebResponse
-from knowledge.parsers.base import UnreadableFile
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, UnreadableFile
 from knowledge.parsers.sandbox import parse_in_child
 
 MAX_BYTES = 10_000_000

@@ -1,23 +1,17 @@
-"""The only manager that returns protected rows."""
+"""The only manager that returns protected rows, and the models that have it."""
 
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from django.db import models
 from django.db.models import Case, Q, QuerySet, Value, When
 
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.rights.folders import folder_ids_with
 
 
 class MissingPrincipal(Exception):
     """Protected rows were queried without a principal."""
-
-
-class Protected(Protocol):
-    """A model whose rows belong to folders; it computes the rows that a right reaches."""
-
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q: ...
 
 
 M = TypeVar("M", bound=models.Model)
@@ -47,3 +41,24 @@ class GuardedManager(models.Manager[M], Generic[M]):
         is_reached = Case(When(model.reach(principal, right), then=Value(True)), default=Value(False))
         rows = super().get_queryset().filter(**lookup)
         return rows.filter(Case(When(Q(**lookup), then=is_reached), default=Value(False)))
+
+
+class Guarded(models.Model):
+    """A model whose rows people read through `objects`; `unscoped` serves workers, and what Django reads by itself.
+
+    RIGHTS_AT: the field, or the path to it, of the folder that a row's rights are read from. A model without one has a `reach` of its own.
+    """
+
+    RIGHTS_AT: ClassVar[str]
+
+    unscoped: ClassVar[models.Manager[Self]] = models.Manager()
+    objects: ClassVar[GuardedManager[Self]] = GuardedManager()
+
+    class Meta:
+        abstract = True
+        default_manager_name = base_manager_name = "unscoped"
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        """Return a filter for the rows on which this person holds the right."""
+        return Q(**{f"{cls.RIGHTS_AT}__in": folder_ids_with(principal, right)})

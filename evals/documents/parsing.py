@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.base import ParseLimits, UnreadableFile
 from knowledge.parsers.blocks import Block
 from knowledge.parsers.detect import parser_for
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.tables import JOINED
 from knowledge.text.pipe_table import cells_in
 

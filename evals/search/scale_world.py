@@ -16,7 +16,7 @@ from authz.rights.grants import give
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from evals.rights.rights_world import make_member, make_tree
-from knowledge.ingestion.rows import IndexRow, copy_rows, write_index_rows
+from knowledge.ingestion.indexing import IndexRow, copy_rows, write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.retrieval.engine import engine
 from knowledge.services.indexes import drop_indexes, tend_indexes

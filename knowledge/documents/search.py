@@ -24,7 +24,7 @@ from knowledge.models import Document, DocumentField, DocumentVersion, Folder, K
 from knowledge.parsers.base import load, parsers
 from knowledge.retrieval.conditions import Condition, holds
 from knowledge.retrieval.search import Scope, search_knowledge
-from knowledge.services.reminders import AHEAD
+from knowledge.services.mails import AHEAD
 
 BY_TEXT = 50  # passages that are looked at for what they say
 BY_MEANING = 5  # of them, the first ones count even where they hold none of the words
@@ -94,7 +94,6 @@ class FindForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the fields that are set."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 

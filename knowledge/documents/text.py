@@ -18,8 +18,7 @@ from knowledge.ingestion.stages import load_parsed
 from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
 from knowledge.page_images import PAGED_TYPES, marked_page, page_png, picture_png
-from knowledge.parsers.blocks import Box, ParsedDocument
-from knowledge.parsers.marks import PageMarks
+from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
 from knowledge.sources.origin import Origin, origin_of
 
@@ -147,7 +146,6 @@ def open_document(
 
 
 def is_read(version: DocumentVersion) -> bool:
-    """Tell whether there is a text of a version."""
     return version.parse_status == ParseStatus.COMPLETED
 
 

@@ -62,7 +62,6 @@ class Change:
 
     @property
     def holder_text(self) -> str:
-        """Return the holder's name as people know it."""
         return known_as(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
 
     def apply(self, by: Principal, place: Place) -> None:

@@ -17,6 +17,7 @@ from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from authz.rights.governing import governed
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.http.forms import problem_shown
 from knowledge.models import ATTACHMENTS, DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 
@@ -54,12 +55,10 @@ class Health:
 
     @property
     def oldest(self) -> datetime | None:
-        """Return since when the first version waits, in any queue."""
         return min((queue.oldest for queue in self.queues if queue.oldest), default=None)
 
 
 def health(principal: Principal) -> Health:
-    """Return the health of the documents that this person governs."""
     rows = governed(DocumentVersion, principal)
     waiting, working = Q(parse_status=ParseStatus.PENDING), Q(parse_status=ParseStatus.PROCESSING)
     by_queue = (
@@ -110,9 +109,7 @@ def ingestion(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @admin_page
 def try_again(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """Retry a failed version. Needs the right to change the document, as on its own page."""
-    try:
+    with problem_shown(request, CopilotError):
         retry_document(principal, document_id=document_id)
         messages.success(request, _("Queued again."))
-    except CopilotError as problem:
-        messages.error(request, str(problem))
     return redirect("ingestion")

@@ -139,7 +139,6 @@ class UnitLine:
 
 
 def unit_tree() -> tuple[UnitLine, ...]:
-    """Return the org units from the top down."""
     units = list(OrgUnit.objects.select_related("group").prefetch_related("group__user_set"))
 
     def below(parent_id: int | None) -> tuple[UnitLine, ...]:

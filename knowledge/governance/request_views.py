@@ -14,8 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from authz.models import RequestState
 from authz.pages import signed_in
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import checked, problem_shown
 from knowledge.governance.changes import end_of
 from knowledge.models import Folder
 from knowledge.selectors import discoverable_folders
@@ -55,7 +54,7 @@ class DecisionForm(forms.Form):
 @require_POST
 @signed_in
 def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpResponseBase:
-    try:
+    with problem_shown(request):
         given = checked(DecisionForm(request.POST))
         answer = given["answer"]
         if given["decision"] == "grant":
@@ -65,8 +64,6 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
         else:
             refuse_request(principal, request_id=request_id, answer=answer)
             messages.success(request, _("Refused. The person who asked sees your answer."))
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("access-requests")
 
 
@@ -94,11 +91,9 @@ class ReasonForm(forms.Form):
 @require_POST
 @signed_in
 def ask_for_access(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
-    try:
+    with problem_shown(request):
         request_access(principal, folder_id=folder_id, **checked(ReasonForm(request.POST)))
         messages.success(request, _("Your request was sent to the folder's managers. Their answer appears here."))
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("my-requests")
 
 

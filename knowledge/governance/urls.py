@@ -1,29 +1,14 @@
-from django.urls import path, register_converter
+from django.urls import path
 
 from knowledge.governance import health, people_views, request_views, views
-
-
-class KindConverter:
-    """The kind of place in an address."""
-
-    regex = "base|folder|document"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-register_converter(KindConverter, "kind")
 
 urlpatterns = [
     path("admin/rights/", views.rights_tree, name="rights-tree"),
     path("admin/rights/several/", views.several, name="rights-several"),
-    path("admin/rights/<kind:kind>/<uuid:place_id>/", views.place, name="rights-place"),
-    path("admin/rights/<kind:kind>/<uuid:place_id>/change/", views.change, name="rights-change"),
-    path("admin/rights/<kind:kind>/<uuid:place_id>/why/", views.why, name="rights-why"),
     path("admin/rights/matrix/<uuid:base_id>/", views.rights_matrix, name="rights-matrix"),
+    path("admin/rights/<slug:kind>/<uuid:place_id>/", views.place, name="rights-place"),
+    path("admin/rights/<slug:kind>/<uuid:place_id>/change/", views.change, name="rights-change"),
+    path("admin/rights/<slug:kind>/<uuid:place_id>/why/", views.why, name="rights-why"),
     path("admin/rights/effective.csv", views.export, name="rights-export"),
     path("admin/people/", people_views.people_list, name="people"),
     path("admin/people/<int:user_id>/", people_views.person, name="person"),

@@ -15,7 +15,7 @@ from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from authz.rights.governing import get_governed
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import checked, problem_shown
 from knowledge.graph.building import unread
 from knowledge.graph.services import change_graph, merge, refuse, separate
 from knowledge.models import (
@@ -98,13 +98,10 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
 @admin_page
 def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     given = NamesForm(request.POST)
-    try:
+    with problem_shown(request):
         get_governed(KnowledgeBase, by, pk=base_id)
         fields = checked(given)
         merge(by, base_id, names=[fields["one"], fields["other"]])
-    except InvalidInput as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, _("Both names are now one. You can undo it here."))
     return redirect("graph-of-base", base_id)
 
@@ -113,10 +110,8 @@ def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRespo
 @admin_page
 def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     get_governed(KnowledgeBase, by, pk=base_id)
-    try:
+    with problem_shown(request, CopilotError):
         separate(by, base_id, merge_id=checked(MergeForm(request.POST))["merge"])
-    except CopilotError as error:
-        messages.error(request, str(error))
     return redirect("graph-of-base", base_id)
 
 
@@ -125,11 +120,8 @@ def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
 def refuse_relation(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     """Remove a relation from the graph, or restore it with `back`."""
     get_governed(KnowledgeBase, by, pk=base_id)
-    try:
+    with problem_shown(request, CopilotError):
         given = checked(RelationForm(request.POST))
         refuse(by, base_id, relation_id=given["relation"], is_refused=not given["back"])
-    except CopilotError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, _("Put back.") if given["back"] else _("Taken out. You can put it back here."))
     return redirect("graph-of-base", base_id)

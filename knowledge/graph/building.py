@@ -14,10 +14,18 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from authz.people.groups import full_names, unit_names
 from copilot_site.lib.database import sole_process
-from knowledge.graph.cleanup import clear_orphans, empty
 from knowledge.graph.names import Names, folded, is_telling
 from knowledge.graph.pattern_extraction import Directory, certain
-from knowledge.graph.storage import Known, Passage, PassageStatement, keep_document, keep_found, known_in
+from knowledge.graph.storage import (
+    Known,
+    Passage,
+    PassageStatement,
+    clear_orphans,
+    empty,
+    keep_document,
+    keep_found,
+    known_in,
+)
 from knowledge.models import Chunk, Document, Graph, GraphEntity, GraphMention, GraphReading, KnowledgeBase
 from knowledge.text.passage_blocks import from_json
 from knowledge.text.terms import document_terms

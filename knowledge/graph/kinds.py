@@ -30,7 +30,6 @@ LABELS: Mapping[str, str | Promise] = {
     DEFINES: _("defines"),
     ALSO_CALLED: _("is also called"),
 }
-BUILT_IN = frozenset({DOCUMENT, TERM, CODE, PERSON, UNIT, ENTRY, VALUE})
 
 
 def label_of(kind: str) -> str:

@@ -169,16 +169,16 @@ def about_question(principal: Principal, question: str, scope: Scope, *, reach: 
     return _walked(principal, scope, "e.key = ANY(%(keys)s)", {"keys": asked_keys(question)}, reach or Reach())
 
 
-def about_entity(principal: Principal, entity_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
+def about_entity(principal: Principal, entity_id: UUID) -> Neighbourhood:
     """Return what is known about one entity; nothing if it is hidden from this person."""
-    return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, reach or Reach(hops=1))
+    return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, Reach(hops=1))
 
 
-def about_document(principal: Principal, document_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
+def about_document(principal: Principal, document_id: UUID) -> Neighbourhood:
     """Return what is known about a document, and about what its own passages make known; nothing if it is hidden from this person."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
-    return _walked(principal, Scope(), starts, {"document": document_id}, reach or Reach(hops=1))
+    return _walked(principal, Scope(), starts, {"document": document_id}, Reach(hops=1))
 
 
 def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:

@@ -13,7 +13,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import can, get_visible
 from knowledge.graph.drawing import picture_of
-from knowledge.graph.traversal import Reach, about_document, about_entity
+from knowledge.graph.traversal import about_document, about_entity
 from knowledge.models import Document, GraphEntity
 
 
@@ -22,7 +22,7 @@ from knowledge.models import Document, GraphEntity
 def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """Show what a document names, and what else is said of it."""
     document = get_visible(Document, principal, pk=document_id)
-    around = about_document(principal, document.pk, reach=Reach(hops=1))
+    around = about_document(principal, document.pk)
     record(principal, Action.EVIDENCE_SHOWN, document, detail={"graph": len(around.entities)})
     context = {
         "document": document,
@@ -39,7 +39,7 @@ def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -
 def of_entity(request: HttpRequest, principal: Principal, entity_id: UUID) -> HttpResponseBase:
     """Show what is said of an entity, in passages that this person may read."""
     entity = get_visible(GraphEntity, principal, pk=entity_id)
-    around = about_entity(principal, entity.pk, reach=Reach(hops=1))
+    around = about_entity(principal, entity.pk)
     record(principal, Action.EVIDENCE_SHOWN, entity.knowledge_base, detail={"graph": len(around.entities)})
     context = {
         "base": entity.knowledge_base,

@@ -12,8 +12,7 @@ from math import ceil
 from typing import Literal
 
 from copilot_site.lib.text.one_line import one_line
-from knowledge.ingestion.cutting import SENTENCE, CountTokens, Sizes, cut
-from knowledge.ingestion.table_cutting import CELL, TablePiece, table_pieces
+from knowledge.ingestion.cutting import CELL, SENTENCE, CountTokens, Sizes, TablePiece, cut, table_pieces
 from knowledge.parsers.blocks import Block, BlockKind, ParsedDocument
 from knowledge.text.passage_blocks import PassageBlock
 
@@ -158,7 +157,6 @@ def _names_end(table: Block) -> int:
 
 
 def _of_one_block(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Join neighbouring pieces of one block."""
     for _, group in groupby(parts, key=lambda part: part.start - part.offset):
         yield list(group)
 

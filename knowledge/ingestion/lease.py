@@ -142,9 +142,9 @@ def hand_back(version: DocumentVersion) -> None:
     let_go(version)
 
 
-def hand_over(version: DocumentVersion, queue: str) -> bool:
-    """Give the version back to wait in another queue; False where another worker took it meanwhile."""
-    moved = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(queue=queue)
+def hand_over(version: DocumentVersion) -> bool:
+    """Give the version back to wait in the queue of imports; False where another worker took it meanwhile."""
+    moved = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(queue="bulk")
     hand_back(version)
     return bool(moved)
 

@@ -5,6 +5,7 @@ A worker that comes back goes on where the one before it stopped, and a version 
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import structlog
@@ -52,7 +53,7 @@ def _read(version: DocumentVersion, path: Path, picture: Picture) -> RecognisedP
     except UnreadableFile as problem:
         log.warning("ingestion.picture_unread", version=str(version.pk), picture=_word(picture), reason=problem.code)
         return None
-    content = json.dumps({"model": MODEL, **page.to_json()}, ensure_ascii=False).encode()
+    content = json.dumps({"model": MODEL, **asdict(page)}, ensure_ascii=False).encode()
     version.file.storage.save(_name(version, picture), ContentFile(content))
     return page
 

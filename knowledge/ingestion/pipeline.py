@@ -89,7 +89,7 @@ def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
         with kept(version):
             _work(version, share if version.queue == "interactive" else None)
     except _MoreThanItsShare:
-        return hand_over(version, "bulk")
+        return hand_over(version)
     except LeaseLost:
         log.info("ingestion.lease_lost", version=str(version.pk))
     return False

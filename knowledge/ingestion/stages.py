@@ -20,15 +20,13 @@ from django.core.files.base import ContentFile
 
 from knowledge import titles
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
+from knowledge.ingestion.indexing import IndexRow, batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.lease import fenced
 from knowledge.ingestion.pictures import with_pictures
-from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, Recognition
-from knowledge.parsers.base import PARSER_VERSION, Rejected
+from knowledge.parsers.base import PARSER_VERSION, ParseLimits, Rejected
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for_name
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.engine import engine
 from knowledge.stated_fields import fill_fields, stated_of

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 from authz.rights.folders import knowledge_base_ids_around, knowledge_base_ids_with
-from authz.rights.managers import GuardedManager
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 
@@ -38,7 +38,7 @@ class Language(models.TextChoices):
     KOREAN = "ko", _("Korean")
 
 
-class KnowledgeBase(models.Model):
+class KnowledgeBase(Guarded):
     """A body of documents with one folder tree. Visible to people who may see it or anything in it.
 
     chunk_tokens, chunk_max_tokens: what a passage of its documents should have, and has at most, in tokens of the embedder; None for
@@ -90,15 +90,11 @@ class KnowledgeBase(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     OF_THE_SYSTEM = models.Q(pk=ATTACHMENTS)
-    unscoped = models.Manager()
-    objects = GuardedManager["KnowledgeBase"]()
 
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("knowledge base")
         verbose_name_plural = _("knowledge bases")
         ordering = ("name",)
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         permissions = extra_permissions("knowledgebase", "knowledge base")
 
     def __str__(self) -> str:

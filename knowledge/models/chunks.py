@@ -2,14 +2,10 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from authz.permissions import Right
-from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
-from authz.rights.managers import GuardedManager
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField, LongLineField
 from knowledge.models.bases import KnowledgeBase
 from knowledge.models.documents import Document, DocumentVersion
@@ -28,7 +24,7 @@ class EmbeddingSpace(models.Model):
         return self.name
 
 
-class Chunk(models.Model):
+class Chunk(Guarded):
     """A passage of one version of a document, as it is shown and cited.
 
     `start` and `end` are character offsets into the version's text. The id is made from version and position, so that doing a
@@ -39,6 +35,8 @@ class Chunk(models.Model):
     The version implies document, base and folder: the database checks the version's key alone, here and in the index rows, and
     keeps no index that begins like another one. Every check is a look-up for every row of an import.
     """
+
+    RIGHTS_AT = "document__access_id"
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "id")
     id = models.UUIDField(default=uuid.uuid4, editable=False)
@@ -60,31 +58,24 @@ class Chunk(models.Model):
     length_tokens = models.PositiveIntegerField()
     is_retired = models.BooleanField(default=False, db_default=False, editable=False)
 
-    unscoped = models.Manager()
-    objects = GuardedManager["Chunk"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("passage")
         verbose_name_plural = _("passages")
         ordering = ("position",)
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         indexes = [models.Index("version", "position", name="chunk_in_version")]
 
     def __str__(self) -> str:
         return f"{self.document_id} #{self.position}"
 
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(document__access_id__in=folder_ids_with(principal, right))
 
-
-class ChunkIndex(models.Model):
+class ChunkIndex(Guarded):
     """The index row of a chunk: its vector, its term weights, and its place.
 
     `live` is set by the flip that publishes a version. Language and folder are copied here so that the filter and the order
     are one scan of one table; `folder` is the document's `access`, and the flip corrects it.
     """
+
+    RIGHTS_AT = "folder_id"
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
     knowledge_base = models.ForeignKey(
@@ -102,21 +93,14 @@ class ChunkIndex(models.Model):
     lexical = SparseVectorField()
     term_ids = ArrayField(models.IntegerField())
 
-    unscoped = models.Manager()
-    objects = GuardedManager["ChunkIndex"]()
-
-    class Meta:
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
+    class Meta(Guarded.Meta):
         indexes = [models.Index("folder", "space", name="chunks_of_folder")]
 
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(folder_id__in=folder_ids_with(principal, right))
 
-
-class ChunkTokens(models.Model):
+class ChunkTokens(Guarded):
     """Packed token vectors of a chunk, for late interaction; a table of its own, so that scans of the index stay small."""
+
+    RIGHTS_AT = "version__document__access_id"
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
     knowledge_base = models.ForeignKey(
@@ -126,17 +110,6 @@ class ChunkTokens(models.Model):
     space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
     packed = models.BinaryField()
-
-    unscoped = models.Manager()
-    objects = GuardedManager["ChunkTokens"]()
-
-    class Meta:
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
-
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(version__document__access_id__in=folder_ids_with(principal, right))
 
 
 class TermFrequency(models.Model):

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
-from authz.rights.managers import GuardedManager
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
-from knowledge.losses import PICTURES, NotRead, not_read
+from knowledge.losses import NotRead, not_read
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
+from knowledge.parsers.losses import PICTURES
 
 
 class ParseStatus(models.TextChoices):
@@ -61,7 +61,7 @@ def pages_folder(version_id: uuid.UUID) -> str:
     return f"pages/{version_id}"
 
 
-class Document(models.Model):
+class Document(Guarded):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
     access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
@@ -71,6 +71,8 @@ class Document(models.Model):
     metadata: values of the base's fields (`DocumentField`), by their names; dates as ISO 8601.
     withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
+
+    RIGHTS_AT = "access_id"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
@@ -98,15 +100,10 @@ class Document(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
-    unscoped = models.Manager()
-    objects = GuardedManager["Document"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("document")
         verbose_name_plural = _("documents")
         ordering = ("filename",)
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("access", "filename", name="file_name_once_in_place")]
         indexes = [
             models.Index("knowledge_base", "folder", name="document_place"),
@@ -123,17 +120,13 @@ class Document(models.Model):
             self.access_id = self.folder_id
         super().save(*args, **kwargs)
 
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(access_id__in=folder_ids_with(principal, right))
-
     @property
     def is_attached(self) -> bool:
         """Tell whether it is a conversation's file, whose name only its own person may see."""
         return self.knowledge_base_id == ATTACHMENTS
 
 
-class DocumentVersion(models.Model):
+class DocumentVersion(Guarded):
     """One stored file of a document and how far its ingestion is.
 
     parser_version: which PARSER_VERSION read it, 0 before there were any. hidden_apart, hidden_indexed: how many blocks that people
@@ -145,6 +138,8 @@ class DocumentVersion(models.Model):
     The lease says which worker holds the version: every write names its `lease` and is refused after a takeover.
     lease_holder: the process that took it (`name_of_process`).
     """
+
+    RIGHTS_AT = "document__access_id"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     document = models.ForeignKey(Document, models.CASCADE, related_name="versions")
@@ -181,15 +176,10 @@ class DocumentVersion(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", editable=False
     )
 
-    unscoped = models.Manager()
-    objects = GuardedManager["DocumentVersion"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("version")
         verbose_name_plural = _("versions")
         ordering = ("-number",)
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("document", "number", name="version_number_once")]
         indexes = [  # what reapers, `/metrics` and the page of ingestion look for; of a whole library few
             models.Index("parse_status", name="version_unfinished_idx", condition=Q(parse_status__in=UNFINISHED))
@@ -197,10 +187,6 @@ class DocumentVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document} v{self.number}"
-
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(document__access_id__in=folder_ids_with(principal, right))
 
     @property
     def waits_for_approval(self) -> bool:
@@ -222,12 +208,10 @@ class DocumentVersion(models.Model):
 
     @property
     def not_read(self) -> list[NotRead]:
-        """Return the unread parts of the file, in the reader's language."""
         return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
-        """Return the storage path of the parsed blocks."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
 
     def page_name(self, name: str) -> str:
@@ -261,7 +245,7 @@ class FieldKind(models.TextChoices):
     CHOICE = "choice", _("one of a list")
 
 
-class DocumentField(models.Model):
+class DocumentField(Guarded):
     """A metadata field that a base defines for its documents. Its values are in `Document.metadata`, under its name.
 
     choices: of a field of that kind. Whoever sees the base sees what its fields are called.
@@ -274,14 +258,10 @@ class DocumentField(models.Model):
     choices = models.JSONField(default=list)
     position = models.PositiveSmallIntegerField(default=0)
 
-    objects = GuardedManager["DocumentField"]()
-    unscoped = models.Manager["DocumentField"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("field of documents")
         verbose_name_plural = _("fields of documents")
         ordering = ("position", "name")
-        default_manager_name = base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("knowledge_base", "name", name="field_once_in_base")]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
-from authz.rights.managers import GuardedManager
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase
@@ -20,7 +20,7 @@ class FolderKind(models.TextChoices):
     ATTACHED = "attached", _("files of a conversation")
 
 
-class Folder(models.Model):
+class Folder(Guarded):
     """A node of a knowledge base's tree. Each base has one root folder, which carries the base's own name.
 
     kind: a node of kind `document` carries the rights of one document that differ from its folder's, one of kind `attached` the files of
@@ -49,15 +49,11 @@ class Folder(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     OF_THE_SYSTEM = Q(knowledge_base=ATTACHMENTS)
-    unscoped = models.Manager()
-    objects = GuardedManager["Folder"]()
 
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("folder")
         verbose_name_plural = _("folders")
         ordering = ("name",)
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         permissions = extra_permissions("folder", "folder")
         constraints = [
             models.UniqueConstraint(

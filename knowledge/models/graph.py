@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
-from authz.rights.managers import GuardedManager
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.bases import KnowledgeBase
 from knowledge.models.documents import Document, DocumentVersion
@@ -25,7 +25,7 @@ NAME_LENGTH = 200
 KIND_LENGTH = 60
 
 
-class GraphEntity(models.Model):
+class GraphEntity(Guarded):
     """Something that passages of one base name. key: its name folded (knowledge.graph.names), which makes it one whatever it is.
 
     document: of an entity that is a document; its visibility is that of the document, whatever names it. is_spread: whether the
@@ -38,14 +38,9 @@ class GraphEntity(models.Model):
     document = models.ForeignKey(Document, models.CASCADE, null=True, related_name="+")
     is_spread = models.BooleanField(default=False, editable=False)
 
-    unscoped = models.Manager()
-    objects = GuardedManager["GraphEntity"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("entity")
         verbose_name_plural = _("entities")
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         constraints = [
             models.UniqueConstraint("key", "knowledge_base", "document", nulls_distinct=False, name="graph_entity_once")
         ]
@@ -58,7 +53,7 @@ class GraphEntity(models.Model):
         return Q(Exists(_mentions(principal, right).filter(entity=OuterRef("pk"), defines=True)))
 
 
-class GraphRelation(models.Model):
+class GraphRelation(Guarded):
     """A relation of two entities that passages state. kind `also_called`: both are names of one thing.
 
     is_refused: a manager of the base removed it; the row stays, so that the next reading does not restore it.
@@ -71,14 +66,9 @@ class GraphRelation(models.Model):
     object = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+")
     is_refused = models.BooleanField(default=False, editable=False)
 
-    unscoped = models.Manager()
-    objects = GuardedManager["GraphRelation"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("relation")
         verbose_name_plural = _("relations")
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("subject", "object", "kind", name="graph_relation_once")]
 
     def __str__(self) -> str:
@@ -91,7 +81,7 @@ class GraphRelation(models.Model):
         return Q(Exists(mine.filter(relation=OuterRef("pk")))) & ends[0] & ends[1]
 
 
-class GraphMention(models.Model):
+class GraphMention(Guarded):
     """A passage that names an entity, or states a relation: exactly one of both.
 
     kind: what the passage says it is; "" where it says none, and of a relation. said: the name as it stands there. defines: whether
@@ -108,12 +98,7 @@ class GraphMention(models.Model):
     said = LineField(max_length=NAME_LENGTH, blank=True)
     defines = models.BooleanField(default=True)
 
-    unscoped = models.Manager()
-    objects = GuardedManager["GraphMention"]()
-
-    class Meta:
-        default_manager_name = "unscoped"
-        base_manager_name = "unscoped"
+    class Meta(Guarded.Meta):
         constraints = [
             models.UniqueConstraint(
                 "entity", "chunk_id", condition=Q(relation=None), name="graph_entity_once_in_passage"

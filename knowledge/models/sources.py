@@ -12,6 +12,7 @@ from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
 from authz.rights.managers import GuardedManager
 from copilot_site.lib.text.bilingual import in_language
+from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.documents import Document
 from knowledge.models.folders import Folder
@@ -30,13 +31,15 @@ class Every(models.IntegerChoices):
     WEEK = 10_080, _("every week")
 
 
-class Source(models.Model):
+class Source(Guarded):
     """A system outside that a folder is kept in step with.
 
     kind: the name of its connector; settings: what that connector asks for, without secrets. encrypted_secret: sealed for the
     address that the settings lead to. state: what the connector wants to know next time, such as the commit it has read.
     at, quiet_from, quiet_until: times of the day in the product's time zone. next_at: when beat has it read next.
     """
+
+    RIGHTS_AT = "folder_id"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = LineField(_("name"), max_length=100, unique=True)
@@ -75,25 +78,17 @@ class Source(models.Model):
     next_at = models.DateTimeField(_("next run"), null=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
-    objects = GuardedManager["Source"]()
-    unscoped = models.Manager["Source"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("source of documents")
         verbose_name_plural = _("sources of documents")
         ordering = ("name",)
-        default_manager_name = base_manager_name = "unscoped"
         permissions = [("connect_source", "Can set where sources of documents are and with which secret")]
 
     def __str__(self) -> str:
         return in_language(self.name)
 
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(folder_id__in=folder_ids_with(principal, right))
 
-
-class SourceItem(models.Model):
+class SourceItem(Guarded):
     """A page or file of a source, and its document here.
 
     original_id: its stable id in the source. version: by which the connector sees that it changed.
@@ -101,6 +96,8 @@ class SourceItem(models.Model):
     read_at: when it was last read; checked_at: when it was last seen to be as it was read. gone_at: since when it is missed;
     failure: why it could not be read, as a sentence. is_left_out: its document was deleted for good here, and is not brought again.
     """
+
+    RIGHTS_AT = "document__access_id"
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="+")
     original_id = models.CharField(max_length=1_000)
@@ -120,22 +117,14 @@ class SourceItem(models.Model):
     failure = models.CharField(_("why it failed"), max_length=500, blank=True)
     is_left_out = models.BooleanField(default=False, editable=False)
 
-    objects = GuardedManager["SourceItem"]()
-    unscoped = models.Manager["SourceItem"]()
-
-    class Meta:
+    class Meta(Guarded.Meta):
         verbose_name = _("page of a source")
         verbose_name_plural = _("pages of sources")
         ordering = ("path",)
-        default_manager_name = base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("source", "original_id", name="item_once_in_source")]
 
     def __str__(self) -> str:
         return self.title or self.path
-
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(document__access_id__in=folder_ids_with(principal, right))
 
 
 class RunState(models.TextChoices):

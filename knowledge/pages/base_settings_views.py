@@ -22,7 +22,7 @@ from authz.principal import Principal
 from authz.rights.checks import get_visible
 from authz.rights.governing import get_governed, governed
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.forms import checked, first_fault
+from copilot_site.lib.http.forms import checked, first_fault, problem_shown
 from knowledge.documents.metadata_forms import FieldForm, ValuesForm
 from knowledge.ingestion.recutting import versions_to_cut
 from knowledge.models import Document, DocumentField, KnowledgeBase, Language
@@ -194,11 +194,8 @@ def metadata(request: HttpRequest, principal: Principal, document_id: UUID) -> H
     """Set the document's values for all fields of its base at once."""
     row = get_visible(Document, principal, pk=document_id)
     form = ValuesForm(request.POST, of=list(fields_of(principal, row.knowledge_base_id)))
-    try:
+    with problem_shown(request):
         checked(form)
         change_metadata(principal, document_id=document_id, values=form.values)
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
-    else:
         messages.success(request, _("Saved."))
     return redirect("document", document_id)

@@ -19,7 +19,7 @@ from authz.principal import Principal
 from authz.rights.checks import can, get_visible
 from authz.rights.holders import people_with
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import checked, problem_shown
 from knowledge.documents.text import successor_of
 from knowledge.documents.version_diff import compare_versions
 from knowledge.library import places_for_documents
@@ -91,12 +91,10 @@ def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
 @require_POST
 @signed_in
 def confirm(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    try:
+    with problem_shown(request):
         next_review = confirm_document(principal, document_id=document_id)
         day = date_format(next_review, "SHORT_DATE_FORMAT")
         messages.success(request, _("Thank you. The next review is on %(day)s.") % {"day": day})
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 
@@ -104,13 +102,10 @@ def confirm(request: HttpRequest, principal: Principal, document_id: UUID) -> Ht
 @signed_in
 def replace(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     get_visible(Document, principal, pk=document_id)
-    try:
+    with problem_shown(request):
         done = replace_file(
             principal, document_id=document_id, file=checked(ReplaceForm(request.POST, request.FILES))["file"]
         )
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
-    else:
         if done.outcome is UploadOutcome.UNCHANGED:
             messages.info(request, _("The content is the same as the current version; nothing was changed."))
     return redirect("document", document_id)
@@ -119,25 +114,21 @@ def replace(request: HttpRequest, principal: Principal, document_id: UUID) -> Ht
 @require_POST
 @signed_in
 def version_again(request: HttpRequest, principal: Principal, document_id: UUID, version_number: int) -> HttpResponse:
-    try:
+    with problem_shown(request):
         made = restore_version(principal, document_id=document_id, number=version_number)
         messages.success(
             request,
             _("Version %(old)s is back, as version %(new)s.") % {"old": version_number, "new": made.number},
         )
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 
 @require_POST
 @signed_in
 def approve(request: HttpRequest, principal: Principal, document_id: UUID, version_number: int) -> HttpResponse:
-    try:
+    with problem_shown(request):
         approve_version(principal, document_id=document_id, number=version_number)
         messages.success(request, _("Version %(number)s is approved.") % {"number": version_number})
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 
@@ -152,11 +143,9 @@ def compare(request: HttpRequest, principal: Principal, document_id: UUID, older
 @signed_in
 def move(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     get_visible(Document, principal, pk=document_id)
-    try:
+    with problem_shown(request):
         moved = move_document(principal, document_id=document_id, folder_id=checked(PlaceForm(request.POST))["folder"])
         messages.success(request, _("“%(name)s” is moved.") % {"name": moved.title})
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 

@@ -16,7 +16,7 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import checked, problem_shown
 from copilot_site.lib.storage.files import StreamedFile
 from knowledge import library
 from knowledge.documents import text as document_text
@@ -38,8 +38,8 @@ from knowledge.services.folders import (
     rename_folder,
     root_folder,
     set_up_knowledge_base,
+    upload_at,
 )
-from knowledge.services.paths import upload_at
 from knowledge.services.uploads import upload_document
 from knowledge.stated_fields import own_fields
 
@@ -139,10 +139,8 @@ def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> H
 @require_POST
 @signed_in
 def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
-    try:
+    with problem_shown(request):
         rename_folder(principal, folder_id=folder_id, **checked(FolderNameForm(request.POST)))
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("folder", folder_id)
 
 
@@ -152,11 +150,8 @@ def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) ->
     """Move the folder into the one of id `parent`; an invalid id counts as the folder itself, which is refused."""
     form = FolderPlaceForm(request.POST)
     parent_id = form.cleaned_data["parent"] if form.is_valid() else folder_id
-    try:
+    with problem_shown(request):
         moved = move_folder(principal, folder_id=folder_id, parent_id=parent_id)
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
-    else:
         messages.success(request, _("The folder “%(name)s” is moved.") % {"name": moved.name})
     return redirect("folder", folder_id)
 
@@ -222,10 +217,8 @@ def document_progress(request: HttpRequest, principal: Principal, document_id: U
 @require_POST
 @signed_in
 def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    try:
+    with problem_shown(request):
         retry_document(principal, document_id=document_id)
-    except InvalidInput as problem:
-        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 
@@ -274,7 +267,6 @@ def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: 
 
 
 def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
-    """Yield the ids among the texts; other texts are ignored."""
     for text in texts:
         with suppress(ValueError):
             yield UUID(text)

@@ -22,6 +22,12 @@ TABULAR: frozenset[BlockKind] = frozenset({"table", "chart"})
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""
 
+
+def around(boxes: Iterable[Box]) -> Box:
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
 Link = tuple[int, int, str]
 """Start and end of the linked words in the block's text, and the address they lead to."""
 
@@ -208,6 +214,21 @@ class ParsedDocument:
             name: tuple(Picture(**entry) for entry in value.get(name, ())) for name in ("pictures", "read_pictures")
         }
         return cls(**{**known, "blocks": tuple(map(read, value["blocks"])), "apart": apart, **pictures})
+
+
+@dataclass(frozen=True)
+class PageMarks:
+    """width, height: of the page in points, for its shape. boxes: one for each line of the quotation, as shares of the page; none where
+    less than half of it was found.
+    """
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "PageMarks":
+        return cls(value["width"], value["height"], tuple(tuple(box) for box in value["boxes"]))
 
 
 def separator(before: Block | None, block: Block) -> str:

@@ -3,8 +3,8 @@
 import codecs
 from pathlib import Path
 
-from knowledge.parsers.base import Rejected
-from knowledge.parsers.limits import MIB, ParseLimits
+from knowledge.parsers.base import ParseLimits, Rejected
+from knowledge.parsers.precheck import check_file_size
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -22,10 +22,8 @@ _EAST_ASIAN = (
 
 
 def read_text(path: Path, limits: ParseLimits) -> str:
-    """Return the text of a file with every line end as a newline. Raises Rejected: too_large, encoding."""
-    size = path.stat().st_size
-    if size > limits.text_bytes:
-        raise Rejected("too_large", size=round(size / MIB, 1), limit=limits.text_bytes // MIB)
+    """Return the text of a file with every line end as a newline. Raises Rejected: empty, too_large, encoding."""
+    check_file_size(path, limits.text_bytes)
     return decode(path.read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -2,10 +2,7 @@
 
 from enum import StrEnum
 
-
-def gettext_noop(text: str) -> str:
-    """Mark a sentence for the catalogue of translations; Django stays out of the parsing process."""
-    return text
+from knowledge.failure_reasons import gettext_noop
 
 
 class HiddenReason(StrEnum):

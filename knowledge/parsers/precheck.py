@@ -8,8 +8,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 - an exception class with a lower-case name
 
 from copilot_site.lib.storage.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, ratio_of
-from knowledge.parsers.base import ParseFailed, Rejected
-from knowledge.parsers.limits import MIB, ParseLimits
+from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, Rejected
 
 # In every encoding that an XML reader takes without being told: one byte or two bytes a character.
 _DOCTYPE = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
@@ -19,22 +18,13 @@ _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _OVERLAP_BYTES = 64
 
 
-def check_file_size(path: Path, limits: ParseLimits) -> None:
+def check_file_size(path: Path, most_bytes: int) -> None:
     """Check a file's size. Raises Rejected: empty, too_large."""
-    _check_size(path, limits.file_bytes)
-
-
-def check_text_file_size(path: Path, limits: ParseLimits) -> None:
-    """Check a text file's size. Raises Rejected: empty, too_large."""
-    _check_size(path, limits.text_bytes)
-
-
-def _check_size(path: Path, limit: int) -> None:
     size = path.stat().st_size
     if size == 0:
         raise Rejected("empty")
-    if size > limit:
-        raise Rejected("too_large", size=round(size / MIB, 1), limit=limit // MIB)
+    if size > most_bytes:
+        raise Rejected("too_large", size=round(size / MIB, 1), limit=most_bytes // MIB)
 
 
 def check_text_size(characters: int, limits: ParseLimits) -> None:
@@ -50,7 +40,7 @@ def check_ooxml(path: Path, limits: ParseLimits, *, xml_bytes: int) -> None:
     Raises Rejected: empty, too_large, encrypted, zip_entries, zip_size, zip_ratio, zip_names, doctype;
     ParseFailed: damaged.
     """
-    check_file_size(path, limits)
+    check_file_size(path, limits.file_bytes)
     try:
         with ZipFile(path) as archive:
             members = archive.infolist()
@@ -130,17 +120,20 @@ def check_sheets(path: Path, limits: ParseLimits) -> None:
 def _check_area(name: str, rows: set[int], columns: set[bytes], limits: ParseLimits) -> None:
     if not rows:
         return
-    numbers = {_column_number(column) for column in columns}
+    numbers = {column_number(column.decode()) for column in columns}
     height, width = max(rows) - min(rows) + 1, max(numbers) - min(numbers) + 1
     if height * width > limits.sheet_area_cells:
         raise Rejected("far_cell", sheet=name.rsplit("/", 1)[-1], rows=height, columns=width)
 
 
-def _column_number(letters: bytes) -> int:
+def column_number(reference: str) -> int:
+    """Return the column of a reference like AB12, from 0."""
     number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
+    for letter in reference:
+        if not letter.isalpha():
+            break
+        number = number * 26 + ord(letter.upper()) - 64
+    return number - 1
 
 
 def page_tree(source: str, limits: ParseLimits) -> Any:

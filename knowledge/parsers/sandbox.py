@@ -20,11 +20,9 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import ParseFailed, Rejected, load, parsers
-from knowledge.parsers.blocks import Box, ParsedDocument, Picture
+from knowledge.parsers.base import MIB, RECOGNITION_LIMITS, ParseFailed, ParseLimits, Rejected, load, parsers
+from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument, Picture
 from knowledge.parsers.detect import parser_for_name
-from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
-from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.pdf.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
@@ -57,35 +55,30 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
     return None if png is None else base64.b64decode(png)
 
 
-def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimits | None = None) -> bytes:
+def picture_in_child(path: Path, *, filename: str, name: str) -> bytes:
     """Return a picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    return base64.b64decode(_ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), drawn=name)["png"])
+    return base64.b64decode(_ask(_Kind.FORMATS, path, filename, ParseLimits(), drawn=name)["png"])
 
 
-def marks_in_child(
-    path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
-) -> PageMarks | None:
+def marks_in_child(path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
     """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.pdf.page_marks`), found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
     asked = {"page": page, "quoted": quoted, "within": list(within)}
-    marks = _ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), **asked)["marks"]
+    marks = _ask(_Kind.FORMATS, path, filename, ParseLimits(), **asked)["marks"]
     return None if marks is None else PageMarks.from_json(marks)
 
 
-def recognised_in_child(
-    path: Path, *, filename: str, picture: Picture, limits: ParseLimits | None = None
-) -> RecognisedPage:
+def recognised_in_child(path: Path, *, filename: str, picture: Picture) -> RecognisedPage:
     """Return the text of one picture of the file at `path`, read in a child process: some four seconds for a page.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    limits = limits or of_recognition(ParseLimits())
-    answer = _ask(_Kind.RECOGNITION, path, filename, limits, picture=asdict(picture))
+    answer = _ask(_Kind.RECOGNITION, path, filename, RECOGNITION_LIMITS, picture=asdict(picture))
     return RecognisedPage.from_json(answer["recognised"])
 
 
@@ -94,11 +87,11 @@ def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: 
     load()
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
-    answer = _servers.of(kind).ask(request, limits)
+    answer = servers.of(kind).ask(request, limits)
     if (
         answer.get("code") == "crashed"
     ):  # something outside may have killed it, as a machine short of memory does: once more
-        answer = _servers.of(kind).ask(request, limits)
+        answer = servers.of(kind).ask(request, limits)
     if "error" not in answer:
         return answer
     error = Rejected if answer["error"] == "rejected" else ParseFailed
@@ -163,7 +156,6 @@ class _Server:
         return self.process
 
     def stop(self) -> None:
-        """End the server and what it runs."""
         process, self.process = self.process, None
         if process is None:
             return
@@ -256,15 +248,5 @@ class _Servers:
                 _close(server.process)
 
 
-_servers = _Servers()
-atexit.register(_servers.stop)
-
-
-def server_pids() -> list[int]:
-    """Return the process ids of the running servers of this process."""
-    return _servers.pids()
-
-
-def stop_servers() -> None:
-    """End the parse servers of this process now; the next file starts them again."""
-    _servers.stop()
+servers = _Servers()
+atexit.register(servers.stop)

@@ -15,16 +15,16 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from select import select
 from time import monotonic
 from typing import Any, NoReturn
 
 from copilot_site.lib.confinement import rlimits
-from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile
+from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, Parser, Rejected, UnreadableFile
 from knowledge.parsers.blocks import Picture
 from knowledge.parsers.detect import parser_for
-from knowledge.parsers.limits import MIB, ParseLimits
 
 _IDLE_S = 60.0  # a server with slow libraries gives its memory back; starting again costs about two seconds
 # Forbidden to parsers. An audit hook cannot be removed; it stops Python code, but not an exploited C library.
@@ -167,17 +167,10 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     try:
         if "drawn" in request:  # no parser of Office files is needed for it, and this server may have none
-            return _inner_picture(path, request["drawn"], limits)
+            return _as_json(_inner_picture(path, request["drawn"], limits))
         parser = parser_for(path, request["filename"])
         name = parser.name
-        if "quoted" in request:
-            return _page_marks(path, request)
-        if "page" in request:
-            return _page_image(path, request["page"], limits)
-        if "picture" in request:
-            return _recognised(path, Picture(**request["picture"]), limits)
-        document = parser.parse(path, limits)
-        return json.dumps({"document": document.to_json()}, ensure_ascii=False).encode("utf-8", errors="replace")
+        return _as_json(_asked_for(request, parser, path, limits))
     except UnreadableFile as error:
         found = error
     except MemoryError:
@@ -191,38 +184,41 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     return _answer(found)
 
 
-def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.pdf.page_image import page_png
+def _asked_for(request: dict[str, Any], parser: Parser, path: Path, limits: ParseLimits) -> dict[str, Any]:
+    """Return what is asked of a file. Libraries are imported here, since each server has its own."""
+    if "quoted" in request:
+        from knowledge.parsers.pdf.page_marks import page_marks
 
-    return _as_json(page_png(path, page, limits))
+        marks = page_marks(path, request["page"], request["quoted"], request["within"])
+        return {"marks": marks and asdict(marks)}
+    if "page" in request:
+        from knowledge.parsers.pdf.page_image import page_png
+
+        return _as_text(page_png(path, request["page"], limits))
+    if "picture" in request:
+        from knowledge.parsers.pdf.ocr import recognise
+
+        return {"recognised": asdict(recognise(path, Picture(**request["picture"]), limits))}
+    return {"document": parser.parse(path, limits).to_json()}
 
 
-def _inner_picture(path: Path, name: str, limits: ParseLimits) -> bytes:
+def _inner_picture(path: Path, name: str, limits: ParseLimits) -> dict[str, Any]:
     from knowledge.parsers.pdf.page_image import inner_png
 
-    return _as_json(inner_png(path, name, limits))
+    return _as_text(inner_png(path, name, limits))
 
 
-def _as_json(png: bytes | None) -> bytes:
-    return json.dumps({"png": png and base64.b64encode(png).decode()}).encode()
+def _as_text(png: bytes | None) -> dict[str, Any]:
+    return {"png": png and base64.b64encode(png).decode()}
 
 
-def _page_marks(path: Path, request: dict[str, Any]) -> bytes:
-    from knowledge.parsers.pdf.page_marks import page_marks
-
-    marks = page_marks(path, request["page"], request["quoted"], request["within"])
-    return json.dumps({"marks": marks and marks.to_json()}).encode()
-
-
-def _recognised(path: Path, picture: Picture, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.pdf.ocr import recognise
-
-    return json.dumps({"recognised": recognise(path, picture, limits).to_json()}).encode()
+def _as_json(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", errors="replace")
 
 
 def _answer(error: UnreadableFile) -> bytes:
     kind = "rejected" if isinstance(error, Rejected) else "failed"
-    return json.dumps({"error": kind, "code": error.code, "params": error.params}).encode()
+    return _as_json({"error": kind, "code": error.code, "params": error.params})
 
 
 def _confine(limits: ParseLimits) -> None:

@@ -139,7 +139,6 @@ def table_blocks(
 
 
 def _as_paragraph(caption: Block) -> Block:
-    """Turn a caption without a table into a paragraph."""
     return replace(caption, kind="paragraph")
 
 

@@ -1,5 +1,6 @@
-"""Knowledge bases."""
+"""Knowledge bases, and the fields of their documents."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -10,13 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.rest.authentication import WrittenBySuperusers
-from authz.rest.views import PrincipalViewSet
+from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
-from knowledge.models import KnowledgeBase, Recognition
+from knowledge.models import DocumentField, FieldKind, KnowledgeBase, Recognition
 from knowledge.rest.serializers import LANGUAGES
+from knowledge.services.fields import MAX_FIELDS, FieldSpec, fields_of, set_fields
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
 from knowledge.services.passages import Cutting
 
@@ -93,3 +95,44 @@ class KnowledgeBases(ListModelMixin, PrincipalViewSet):
     @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_visible(KnowledgeBase, self.principal, pk=pk)).data)
+
+
+class FieldInput(Input):
+    name = serializers.CharField(help_text="How it is known; another name is another field.")
+    kind = serializers.ChoiceField(choices=FieldKind.choices, default=FieldKind.TEXT)
+    choices = serializers.ListField(child=serializers.CharField(), default=list, help_text="Of the kind `choice`.")
+
+
+class FieldsInput(Input):
+    """All of them, in order. A field that is not there any more is forgotten with its values."""
+
+    fields = serializers.ListField(child=FieldInput(), max_length=MAX_FIELDS)  # type: ignore[assignment]  # fields leave the class
+
+
+class FieldSerializer(serializers.ModelSerializer[DocumentField]):
+    class Meta:
+        model = DocumentField
+        fields = ("name", "kind", "choices")
+        read_only_fields = fields
+
+
+class KnowledgeBaseFields(PrincipalView):
+    token_scopes = {"get": READ, "put": (TokenScope.INGEST,)}
+    serializer_class = FieldSerializer
+    pagination_class = None
+
+    @operation(
+        "List the fields of a knowledge base's documents", answer=FieldSerializer(many=True), problems=(401, 404)
+    )
+    def get(self, request: Request, pk: UUID) -> Response:
+        base = get_visible(KnowledgeBase, self.principal, pk=pk)
+        return Response(self.get_serializer(fields_of(self.principal, base.pk), many=True).data)
+
+    @operation(
+        "Set the fields of a knowledge base's documents; for whoever manages it", body=FieldsInput,
+        answer=FieldSerializer(many=True),
+    )  # fmt: skip
+    def put(self, request: Request, pk: UUID) -> Response:
+        given: list[dict[str, Any]] = FieldsInput.checked(request.data)["fields"]
+        specs = [FieldSpec(item["name"], FieldKind(item["kind"]), tuple(item["choices"])) for item in given]
+        return Response(self.get_serializer(set_fields(self.principal, pk, specs), many=True).data)

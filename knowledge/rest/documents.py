@@ -1,4 +1,4 @@
-"""Documents, their versions and passages."""
+"""Documents, their versions, passages and fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +31,7 @@ from knowledge.rest.serializers import (
     VersionSerializer,
 )
 from knowledge.services.documents import delete_document, move_document, open_original, retry_document
+from knowledge.services.fields import change_metadata
 from knowledge.services.uploads import UploadOutcome, upload_document
 
 READ = (TokenScope.SEARCH, TokenScope.INGEST)  # what a token must be for: either
@@ -256,3 +257,19 @@ class DocumentRetry(PrincipalView):
         return Response(
             self.get_serializer(shown_versions(self.principal, pk)[0]).data, status=status.HTTP_202_ACCEPTED
         )
+
+
+class ValuesInput(Input):
+    metadata = serializers.DictField(
+        child=serializers.JSONField(allow_null=True), help_text="Field → value, dates as ISO 8601; null takes it away."
+    )
+
+
+class DocumentMetadata(PrincipalView):
+    token_scopes = {"patch": (TokenScope.INGEST,)}
+    serializer_class = DocumentSerializer
+
+    @operation("Set fields of a document; others stay", body=ValuesInput, answer=DocumentSerializer)
+    def patch(self, request: Request, pk: UUID) -> Response:
+        change_metadata(self.principal, document_id=pk, values=ValuesInput.checked(request.data)["metadata"])
+        return Response(self.get_serializer(shown_document(self.principal, pk)).data)

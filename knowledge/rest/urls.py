@@ -1,7 +1,7 @@
 from django.urls import path
 
 from authz.rest.views import ResourceRouter
-from knowledge.rest import bases, documents, folders, metadata, rights, search, sources
+from knowledge.rest import bases, documents, folders, rights, search, sources
 
 router = ResourceRouter()
 router.register("knowledge-bases", bases.KnowledgeBases, "knowledge-base")
@@ -12,12 +12,12 @@ router.register("documents", documents.Documents, "document")
 urlpatterns = [
     *router.urls,
     path("folders/<uuid:pk>/documents", documents.FolderDocuments.as_view(), name="folder-documents"),
-    path("knowledge-bases/<uuid:pk>/fields", metadata.KnowledgeBaseFields.as_view(), name="knowledge-base-fields"),
+    path("knowledge-bases/<uuid:pk>/fields", bases.KnowledgeBaseFields.as_view(), name="knowledge-base-fields"),
     path("sources/try", sources.SourceTry.as_view(), name="document-source-try"),
     path("sources/<uuid:pk>/runs", sources.SourceRuns.as_view(), name="document-source-runs"),
     path("documents/<uuid:pk>/origin", sources.DocumentOrigin.as_view(), name="document-origin"),
     path("documents/<uuid:pk>/move", documents.DocumentMove.as_view(), name="document-move"),
-    path("documents/<uuid:pk>/metadata", metadata.DocumentMetadata.as_view(), name="document-metadata-values"),
+    path("documents/<uuid:pk>/metadata", documents.DocumentMetadata.as_view(), name="document-metadata-values"),
     path("documents/<uuid:pk>/status", documents.DocumentStatus.as_view(), name="document-status"),
     path("documents/<uuid:pk>/versions", documents.DocumentVersions.as_view(), name="document-versions"),
     path("documents/<uuid:pk>/chunks", documents.DocumentChunks.as_view(), name="document-chunks"),

@@ -148,7 +148,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     if chosen:
         finalists = _best_first(fused)[: chosen.depth]
         with STAGE_S.timed("rerank"):
-            judged = _judge(chosen, question, weights, candidates=candidates, fused=fused, finalists=finalists)
+            judged = _judge(chosen, question, weights, candidates=candidates, finalists=finalists)
     ranked = _ranked(candidates, with_engine, (dense, lexical, fused), judged)
     return Ranking(ranked, plan.visible, Asked(question, weights, plan.frequencies, plan.corpus_chunks))
 
@@ -172,7 +172,6 @@ def _judge(
     weights: Mapping[int, float],
     *,
     candidates: Sequence[Candidate],
-    fused: Floats,
     finalists: Places,
 ) -> _Judged | None:
     """Return the finalists in the reranker's order; None where it has no data, or does not answer now."""
@@ -180,10 +179,7 @@ def _judge(
     if not rows or (chosen.needs_tokens and not any(row.tokens for row in rows)):
         return None  # no candidates, or an embedder without token vectors
     texts = [row.passage.embedded_text if chosen.needs_text and row.passage else "" for row in rows]
-    inputs = [
-        rerank.Candidate(float(fused[place]), row.lexical, text, row.tokens)
-        for place, row, text in zip(finalists.tolist(), rows, texts, strict=True)
-    ]
+    inputs = [rerank.Candidate(row.lexical, text, row.tokens) for row, text in zip(rows, texts, strict=True)]
     try:
         scores = chosen.rerank(question, inputs)
     except rerank.RerankerUnavailable as error:

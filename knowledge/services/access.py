@@ -72,7 +72,7 @@ def break_inheritance(by: Principal | None, place: Folder | Document, *, copy: b
     Raises NotFound, PermissionDenied, InvalidInput (nobody could manage the place any more).
     """
     require_manage(by, place)
-    folder = _folder(place)
+    folder = node_of(place) if isinstance(place, Document) else place
     lock_tree(folder.knowledge_base_id)
     with managers_kept(lambda: [folder]):
         if copy:
@@ -121,10 +121,6 @@ def carrier_of(place: Place) -> KnowledgeBase | Folder | None:
 
 
 def _row(place: Place) -> KnowledgeBase | Folder:
-    return node_of(place) if isinstance(place, Document) else place
-
-
-def _folder(place: Folder | Document) -> Folder:
     return node_of(place) if isinstance(place, Document) else place
 
 

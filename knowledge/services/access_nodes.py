@@ -21,15 +21,22 @@ def node_of(document: Document) -> Folder:
     _refuse_trashed(current)
     if _is_own(current.access):
         return current.access
-    node = Folder.unscoped.create(
-        knowledge_base_id=current.knowledge_base_id,
-        parent_id=current.folder_id,
-        name=current.filename[:200],
-        kind=FolderKind.DOCUMENT,
-    )
-    link_new(node, current.folder)
+    node = new_node(current)
     read_rights_from(current, node)
     document.access = node
+    return node
+
+
+def new_node(document: Document, *, inherits: bool = True) -> Folder:
+    """Make a node of the document's own below its folder; the caller holds `lock_tree`."""
+    node = Folder.unscoped.create(
+        knowledge_base_id=document.knowledge_base_id,
+        parent_id=document.folder_id,
+        name=document.filename[:200],
+        kind=FolderKind.DOCUMENT,
+        inherits=inherits,
+    )
+    link_new(node, document.folder)
     return node
 
 

@@ -7,7 +7,7 @@ conversation. So no list, search or answer anywhere else has to know of it.
 
 import logging
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import PurePath
 from uuid import UUID
 
@@ -38,7 +38,6 @@ MAX_LARGEST = 10  # of the largest size, for one person in all conversations
 
 
 def are_taken() -> bool:
-    """Tell whether files can be attached."""
     return settings.ATTACHMENT_DAYS > 0
 
 
@@ -111,9 +110,9 @@ def conversations_with_files() -> list[UUID]:
     return list(Folder.unscoped.filter(kind=FolderKind.ATTACHED).values_list("pk", flat=True))
 
 
-def throw_away_old(now: datetime | None = None) -> int:
+def throw_away_old() -> int:
     """Delete the files past their retention; return how many. Each by itself: a failure keeps only one."""
-    before = (now or timezone.now()) - timedelta(days=settings.ATTACHMENT_DAYS)
+    before = timezone.now() - timedelta(days=settings.ATTACHMENT_DAYS)
     old = Document.unscoped.filter(knowledge_base=ATTACHMENTS, folder__kind=FolderKind.ATTACHED, created_at__lt=before)
     return sum(map(_thrown_away, list(old)))
 

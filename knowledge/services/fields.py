@@ -1,11 +1,13 @@
 """The fields of a base's documents, and their values: permissions and validation."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Func, JSONField, QuerySet, TextField
 from django.db.models import Value as Literal
 from django.db.models.fields.json import KeyTextTransform
@@ -21,7 +23,9 @@ from authz.rights.governing import get_governed
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import Condition, Value
+from knowledge.retrieval.plan import documents_in
+from knowledge.retrieval.search import Scope
 from knowledge.stated_fields import NAME_LENGTH, VALUE_LENGTH, fill_from_files, say, value_of
 
 MAX_FIELDS, MAX_CHOICES = 30, 100
@@ -152,3 +156,33 @@ def _forget(documents: QuerySet[Document], name: str) -> None:
     key = Cast(Literal(name), TextField())
     left = Func(F("metadata"), key, template="(%(expressions)s)", arg_joiner=" - ", output_field=JSONField())
     documents.update(metadata=left)
+
+
+_BETWEEN = re.compile(r"[\s:：=]+")
+_VALUES = """
+SELECT e.key, e.value, count(*) FROM knowledge_document d
+CROSS JOIN LATERAL jsonb_each(d.metadata) e
+JOIN knowledge_documentfield f ON f.knowledge_base_id = d.knowledge_base_id AND f.name = e.key
+WHERE d.metadata <> '{{}}' AND d.id IN ({documents}){words}
+GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %s"""
+_WORD = " AND strpos(lower(e.key || ' ' || (e.value #>> '{}')), lower(%s)) > 0"
+
+
+@dataclass(frozen=True)
+class FieldValue:
+    """A value as `Document.metadata` holds it. count: documents with it that the person's answers may use."""
+
+    field: str
+    value: Value
+    count: int
+
+
+def field_values(principal: Principal, words: str, *, most: int) -> list[FieldValue]:
+    """Return the values whose field and value together hold all the words, the most frequent first. Documents that the person may not read
+    give no values and count nothing: one statement decides both.
+    """
+    documents, values = documents_in(principal, Scope()).order_by().values("pk").query.sql_with_params()
+    asked = [word for word in _BETWEEN.split(words) if word]
+    with connection.cursor() as cursor:
+        cursor.execute(_VALUES.format(documents=documents, words=_WORD * len(asked)), [*values, *asked, most])
+        return [FieldValue(name, json.loads(value), count) for name, value, count in cursor.fetchall()]

@@ -28,8 +28,7 @@ from copilot_site.lib.text.spreadsheets import safe_cell, unsafe_cell
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of
-from knowledge.services.folders import root_folder
-from knowledge.services.paths import names_in
+from knowledge.services.folders import names_in, root_folder
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
 EFFECTS = ("allow", "break", "deny")  # in order of application: managers before breaks

@@ -43,8 +43,7 @@ def _built() -> list[str]:
         live = ChunkIndex.unscoped.filter(space=space, live=True)
         if not live[settings.SEARCH_EXACT_LIMIT : settings.SEARCH_EXACT_LIMIT + 1].exists():
             continue
-        name = f"chunk_vectors_{space.pk}"
-        built += [index for index, statement in _statements(space, name).items() if _build(index, statement)]
+        built += [index for index, statement in statements(space).items() if _build(index, statement)]
     return built
 
 
@@ -54,16 +53,9 @@ def drop_indexes(space_id: int) -> None:
         cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space_id:d}, chunk_terms")
 
 
-def build_in_transaction(space_id: int) -> None:
-    """Build the indexes of one space for the caller's transaction alone; passages cannot be written until it ends."""
-    space = EmbeddingSpace.objects.get(pk=space_id)
-    with connection.cursor() as cursor:
-        cursor.execute(BUILD_MEMORY.replace("SET", "SET LOCAL"))
-        for statement in _statements(space, f"chunk_vectors_{space.pk}").values():
-            cursor.execute(statement.replace(" CONCURRENTLY", ""))
-
-
-def _statements(space: EmbeddingSpace, name: str) -> dict[str, str]:
+def statements(space: EmbeddingSpace) -> dict[str, str]:
+    """Return the name of each index of a space, and the statement that builds it."""
+    name = f"chunk_vectors_{space.pk}"
     return {name: _DENSE.format(name=name, dimensions=space.dimensions, space=space.pk), "chunk_terms": _LEXICAL}
 
 

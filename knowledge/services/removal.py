@@ -13,7 +13,7 @@ from django.db.models import Q
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from knowledge.graph.cleanup import forget
+from knowledge.graph.storage import forget
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, GraphMention, SourceItem
 from knowledge.page_images import kept_images

@@ -20,10 +20,10 @@ from authz.principal import Principal
 from authz.rights.checks import get_visible, missing, require
 from authz.rights.folders import folder_ids_with
 from copilot_site.lib.errors import Conflict
-from knowledge.models import Document, Folder, FolderKind
-from knowledge.services.access_nodes import locked_row, read_rights_from
+from knowledge.models import Document
+from knowledge.services.access_nodes import locked_row, new_node, read_rights_from
 from knowledge.services.removal import remove_document
-from knowledge.services.tree import link_new, lock_tree, mark_cuts
+from knowledge.services.tree import lock_tree, mark_cuts
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,9 @@ def trash_document(principal: Principal, *, document_id: UUID) -> Document:
     if current.trashed_at is not None:  # since it was looked for
         raise missing(Document)
     before = current.access
-    read_rights_from(current, _hidden_node(current))
+    node = new_node(current, inherits=False)  # which no right reaches
+    mark_cuts(node)
+    read_rights_from(current, node)
     changes = {"trashed_at": timezone.now(), "trashed_by": principal.user_id, "trashed_from": before}
     Document.unscoped.filter(pk=current.pk).update(**changes)
     record(principal, Action.DOCUMENT_TRASHED, current)
@@ -106,17 +108,3 @@ def _get(principal: Principal, document_id: UUID) -> Document:
     if document is None:
         raise missing(Document)
     return document
-
-
-def _hidden_node(document: Document) -> Folder:
-    """Return a node of the document's own, which no right reaches; the caller holds `lock_tree`."""
-    node = Folder.unscoped.create(
-        knowledge_base_id=document.knowledge_base_id,
-        parent_id=document.folder_id,
-        name=document.filename[:200],
-        kind=FolderKind.DOCUMENT,
-        inherits=False,
-    )
-    link_new(node, document.folder)
-    mark_cuts(node)
-    return node

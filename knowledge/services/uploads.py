@@ -20,9 +20,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import can, get_visible, require
 from copilot_site.lib.errors import NO_SPACE, InvalidInput, PermissionDenied, StorageFull
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
-from knowledge.tasks import queue_for, send_on_commit
+from knowledge.tasks import INGEST, queue_for
 from knowledge.titles import title_of
 
 # formats of before 2007, which no parser reads → what the program that made them saves, too
@@ -204,7 +205,7 @@ def _store(
     )
     action = Action.DOCUMENT_UPLOADED if is_new else Action.DOCUMENT_VERSION_ADDED
     record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
-    send_on_commit(version)
+    send_on_commit(INGEST, version.pk, queue=version.queue)
     return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
 
 

@@ -171,7 +171,6 @@ def _fold(frozen: Item | Content, *names: str) -> None:
 
 
 def load() -> None:
-    """Register every kind."""
     load_modules("knowledge.sources.connectors")
 
 

@@ -118,7 +118,6 @@ def _local_folder(text: str) -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Return the cache folder of one source, kept until `remove_cache`."""
     return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
 
 

@@ -106,8 +106,8 @@ def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") ->
 
 
 @transaction.atomic
-def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str = "", forget: bool = False) -> bool:
-    """Store a source. secret: a new one; "": keep the stored one while the address stays. forget: empty it. by: None for the system.
+def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str = "") -> bool:
+    """Store a source. secret: a new one; "": keep the stored one while the address stays. by: None for the system.
 
     Returns whether a stored secret was emptied, because it was for another address: it must be entered again.
     Raises PermissionDenied, NotFound (a folder that they do not manage), InvalidInput (settings), Conflict (the name is taken, another
@@ -125,7 +125,7 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     is_emptied = is_moved and not secret and bool(before and before.encrypted_secret)
     if secret:
         source.encrypted_secret = sealed_secret(secret, settings.address)
-    elif is_moved or forget:
+    elif is_moved:
         source.encrypted_secret = ""
     if is_moved:
         source.state = {CLOSED: source.state.get(CLOSED, {})}
@@ -136,7 +136,7 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     detail: dict[str, object] = {"fields": changed}
     if before is None or is_moved:
         detail |= {"address_before": _address(before)[1] if before else "", "address": settings.address}
-    if secret or is_emptied or forget:
+    if secret or is_emptied:
         detail["secret"] = "entered" if secret else "emptied"
     record(Principal.of(by) if by else None, Action.DOCUMENT_SOURCE_CHANGED, source, detail=detail)
     return is_emptied

@@ -19,8 +19,7 @@ from copilot_site.lib.errors import CopilotError, NotFound, PermissionDenied
 from copilot_site.lib.http.body_limit import hook_body
 from copilot_site.lib.registry import UnknownName
 from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigger
-from knowledge.services.folders import ensure_path, root_folder
-from knowledge.services.paths import names_in
+from knowledge.services.folders import ensure_path, names_in, root_folder
 from knowledge.sources.base import connectors, load
 from knowledge.sources.forms import SourceForm
 from knowledge.sources.reading import Preview, kind_of

@@ -141,13 +141,7 @@ def _sections(tree: Any) -> Iterator[tuple[str, str]]:
 
 def _text(body: bytes, content_type: str) -> str:
     declared = _CHARSET.search(content_type)
-    if declared:
-        name = "gb18030" if declared[1].lower() in {"gb2312", "gbk"} else declared[1]
-        try:
-            return body.decode(name)
-        except (UnicodeDecodeError, LookupError):
-            pass
-    text = decoded_page(body)
+    text = decoded_page(body, declared[1] if declared else "")
     if not text.strip():
         raise ValueError("nothing is there")
     return text

@@ -18,10 +18,9 @@ from authz.principal import Principal
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
 from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
 from knowledge.models import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
-from knowledge.webhooks.announcing import put_down
+from knowledge.webhooks.announcing import put_down, queue_delivery
 from knowledge.webhooks.sending import send
 from knowledge.webhooks.setting_up import delete_webhook, save_webhook
-from knowledge.webhooks.tasks import queue_delivery
 
 
 class WebhookForm(forms.ModelForm[Webhook]):

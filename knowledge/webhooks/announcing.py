@@ -3,7 +3,10 @@
 from django.urls import reverse
 from django.utils import timezone
 
+from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document, Webhook, WebhookDelivery, WebhookEvent
+
+QUEUE = "maintenance"
 
 
 def announce(event: WebhookEvent, path: str, **ids: str | int) -> None:
@@ -21,13 +24,13 @@ def announce_document(event: WebhookEvent, document: Document, **more: str | int
 
 def put_down(webhook: Webhook, event: WebhookEvent, path: str, ids: dict[str, str | int]) -> WebhookDelivery:
     """Record one delivery, which a worker sends when the transaction commits."""
-    from knowledge.webhooks.tasks import (
-        queue_delivery,  # the worker's side needs the HTTP client, which most processes never do
-    )
-
     now = timezone.now()
     data = {**ids, "url": f"{webhook.site}{path}"}
     payload = {"type": str(event), "timestamp": now.isoformat(timespec="seconds"), "data": data}
     delivery = WebhookDelivery.objects.create(webhook=webhook, event=event, payload=payload, next_at=now)
     queue_delivery(delivery)
     return delivery
+
+
+def queue_delivery(delivery: WebhookDelivery) -> None:
+    send_on_commit("knowledge.send_webhook", delivery.pk, queue=QUEUE)

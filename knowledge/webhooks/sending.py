@@ -56,7 +56,6 @@ def due() -> list[WebhookDelivery]:
 
 
 def forget_old() -> int:
-    """Delete expired deliveries from the log; return how many."""
     return WebhookDelivery.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
 
 

@@ -3,12 +3,9 @@
 from uuid import UUID
 
 from celery import shared_task
-from django.db import transaction
 
-from knowledge.models import WebhookDelivery
+from knowledge.webhooks.announcing import QUEUE
 from knowledge.webhooks.sending import due, forget_old, send
-
-QUEUE = "maintenance"
 
 
 @shared_task(name="knowledge.send_webhook")
@@ -23,9 +20,3 @@ def send_due_webhooks() -> None:
     for delivery in due():
         send_webhook.apply_async(args=(str(delivery.pk),), queue=QUEUE)
     forget_old()
-
-
-def queue_delivery(delivery: WebhookDelivery) -> None:
-    """Queue a delivery when the transaction commits."""
-    args = (str(delivery.pk),)
-    transaction.on_commit(lambda: send_webhook.apply_async(args=args, queue=QUEUE), robust=True)

@@ -6,11 +6,10 @@ from pathlib import Path
 import pptx
 import pytest
 
-from knowledge.parsers.base import load
+from knowledge.parsers.base import ParseLimits, load
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.hidden import blends_in
-from knowledge.parsers.limits import ParseLimits
 from tests.hidden_texts import SEEN, UNSEEN, samples
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.html import HtmlParser
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.limits import ParseLimits
 
 
 def page(body: str, folder: Path) -> ParsedDocument:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.markdown import MarkdownParser
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.limits import ParseLimits
 
 
 def file(source: str, folder: Path) -> ParsedDocument:

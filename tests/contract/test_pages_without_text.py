@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers.base import load
+from knowledge.parsers.base import ParseLimits, load
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
-from knowledge.parsers.limits import ParseLimits
 
 load()
 FRONT = '---\ntitle: "部署 Deploy"\nweight: 10\n---\n'

@@ -17,10 +17,9 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile, load, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, UnreadableFile, load, parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
-from knowledge.parsers.limits import ParseLimits
 from tests.scans import PICTURES
 
 load()

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers.base import Rejected, UnreadableFile
+from knowledge.parsers.base import ParseLimits, Rejected, UnreadableFile
 from knowledge.parsers.blocks import ParsedDocument, Picture
-from knowledge.parsers.limits import ParseLimits
 from tests.contract.test_parsers import FORMATS, name_of, parse
 from tests.scans import PICTURES
 

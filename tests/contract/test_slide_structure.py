@@ -14,9 +14,9 @@ from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.pptx import PptxParser
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.list_numbers import slide_number
 from tests.word_parts import NAMES, RELATIONS, SMART_ART
 

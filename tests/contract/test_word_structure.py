@@ -7,9 +7,9 @@ from pptx.chart.data import CategoryChartData
 from pptx.chart.xmlwriter import ChartXmlWriter
 from pptx.enum.chart import XL_CHART_TYPE
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.formats.docx import DocxParser
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.list_numbers import written_number
 from tests.word_parts import NAMES, SMART_ART, WordFile, drawing, in_list, level, paragraph, run, table, xml
 

@@ -9,7 +9,7 @@ from evals.search.datasets import load_dataset
 from knowledge.ingestion.stages import cut
 from knowledge.models import KnowledgeBase
 from knowledge.parsers.base import UnreadableFile, accepted_extensions, load
-from knowledge.parsers.sandbox import parse_in_child, stop_servers
+from knowledge.parsers.sandbox import parse_in_child, servers
 from tests.evaluation_data import data_folder
 from tests.factories import prepare_embedder
 
@@ -27,11 +27,11 @@ OTHERS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def servers() -> Iterator[None]:
+def ended_servers() -> Iterator[None]:
     load()
     prepare_embedder()
     yield
-    stop_servers()
+    servers.stop()
 
 
 def failures(files: Iterable[Path]) -> dict[str, str]:

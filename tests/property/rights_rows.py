@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant, OrgUnit
 from authz.people.units import create_unit
 from authz.principal import Principal
+from knowledge.ingestion.indexing import IndexRow, write_index_rows
 from knowledge.ingestion.publish import count_passages
-from knowledge.ingestion.rows import IndexRow, write_index_rows
 from knowledge.ingestion.stages import save_parsed
 from knowledge.models import (
     Chunk,

@@ -1,13 +1,16 @@
 """Forms of pages whose values the services validate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.contrib import messages
 from django.forms import BaseForm, TextInput
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import CopilotError, InvalidInput
 
 
 def checked(form: BaseForm) -> dict[str, Any]:
@@ -22,6 +25,15 @@ def first_fault(form: BaseForm) -> str:
     name, errors = next(iter(form.errors.items()))
     field = form.fields.get(name)
     return f"{field.label}: {errors[0]}" if field else str(errors[0])
+
+
+@contextmanager
+def problem_shown(request: HttpRequest, kind: type[CopilotError] = InvalidInput) -> Iterator[None]:
+    """Show an error of this kind as a message of the page, in place of raising it."""
+    try:
+        yield
+    except kind as problem:
+        messages.error(request, str(problem))
 
 
 class PickedInput(TextInput):

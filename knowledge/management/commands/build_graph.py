@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.graph.building import fill, unread
-from knowledge.graph.cleanup import empty
+from knowledge.graph.storage import empty
 from knowledge.models import Graph, GraphEntity, GraphReading, GraphRelation, KnowledgeBase
 
 

@@ -19,8 +19,7 @@ from copilot_site.lib.storage.regular_files import open_regular
 from knowledge.ingestion.completion import complete
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.selectors import base_named
-from knowledge.services.folders import create_knowledge_base, ensure_path
-from knowledge.services.paths import folder_at
+from knowledge.services.folders import create_knowledge_base, ensure_path, folder_at
 from knowledge.services.uploads import IncomingFile, add_document, clean_filename, documents_by_name, folder_to_fill
 
 

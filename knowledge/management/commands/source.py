@@ -24,8 +24,7 @@ from knowledge.models import (
     SourceRun,
     Trigger,
 )
-from knowledge.services.folders import ensure_path, root_folder
-from knowledge.services.paths import names_in
+from knowledge.services.folders import ensure_path, names_in, root_folder
 from knowledge.sources.base import connectors, load
 from knowledge.sources.reading import checked_settings, kind_of, opened_secret, preview, read_source
 from knowledge.sources.services import save_source

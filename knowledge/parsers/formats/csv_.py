@@ -5,15 +5,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, unmarked
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.office.number_formats import PRECISION
 from knowledge.parsers.tables import Cell, table_blocks
 
@@ -61,15 +61,9 @@ def plain_number(cell: str, mark: str) -> str:
         return ""
     plain = re.sub(r"[^\d,]" if mark == "," else r"[^\d.]", "", digits).replace(",", ".")
     if found["share"]:
-        plain = _hundredth(plain)
+        plain = f"{(Decimal(plain) / 100).normalize():f}"
     signs = {found["sign"], found["sign2"]} & {"-", "−", "–"}
     return f"-{plain}" if signs or found["open"] else plain
-
-
-def _hundredth(plain: str) -> str:
-    whole, _dot, decimals = plain.partition(".")
-    whole = whole.rjust(3, "0")
-    return f"{whole[:-2].lstrip('0') or '0'}.{whole[-2:]}{decimals}".rstrip("0").rstrip(".")
 
 
 def plain_days(cells: Sequence[str]) -> list[str]:

@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.precheck import check_ooxml
 from knowledge.titles import stated_title

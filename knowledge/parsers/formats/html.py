@@ -5,13 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.encoding import decode
 from knowledge.parsers.html.reader import Reader
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
-from knowledge.parsers.precheck import check_text_file_size, page_tree
+from knowledge.parsers.precheck import check_file_size, page_tree
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _HEAD_BYTES = 4096
@@ -31,7 +30,7 @@ class HtmlParser:
         return detect.is_text(path) and _LOOKS_LIKE_HTML.search(start) is not None
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        check_text_file_size(path, limits)
+        check_file_size(path, limits.text_bytes)
         tree = page_tree(decoded_page(path.read_bytes()), limits)
         title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
         reader = Reader(tree)
@@ -41,15 +40,15 @@ class HtmlParser:
         return replace(found, title=title or None)
 
 
-def decoded_page(data: bytes) -> str:
-    """Decode a page by its own declaration when that holds, else by guessing from the bytes."""
+def decoded_page(data: bytes, sent_as: str = "") -> str:
+    """Decode a page by the charset it was sent with or its own declaration when that holds, else by guessing from the bytes."""
     declared = _CHARSET.search(data[:_HEAD_BYTES])
-    if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
-        name = declared[1].decode("ascii").lower()
+    is_marked = data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
+    for name in (sent_as, declared[1].decode("ascii") if declared and not is_marked else ""):
         try:
-            return data.decode("gb18030" if name in ("gb2312", "gbk") else name)
-        except (UnicodeDecodeError, LookupError):
-            pass
+            return data.decode("gb18030" if name.lower() in ("gb2312", "gbk") else name)
+        except (UnicodeDecodeError, LookupError):  # also of no name
+            continue
     return decode(data)
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, Picture
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf.page_image import upright
 from knowledge.parsers.precheck import check_file_size
 
@@ -27,7 +26,7 @@ class ImageParser:
         return detect.head(path).startswith(self.signatures)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        check_file_size(path, limits)
+        check_file_size(path, limits.file_bytes)
         try:
             with Image.open(path, formats=[self.name.upper()]) as image:
                 count = getattr(image, "n_frames", 1)

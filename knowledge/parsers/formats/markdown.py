@@ -14,11 +14,10 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument, block, unmarked
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.html.reader import Reader
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.precheck import page_tree
 from knowledge.text.normalise import cleaned

@@ -15,15 +15,14 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from knowledge.parsers import detect
-from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import MAX_ADDRESS, Block, Box, ParsedDocument, Picture, hidden_block, linked, taken_links
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.pdf.characters import NO_CHARACTER, Placement, characters
 from knowledge.parsers.pdf.geometry import Page, RuledTable, Segment, raised_or_lowered
 from knowledge.parsers.pdf.hidden import Visibility
 from knowledge.parsers.pdf.layout import blocks_of
+from knowledge.parsers.pdf.page_image import is_pdf
 from knowledge.parsers.precheck import check_file_size, check_text_size
 from knowledge.text.normalise import cleaned
 from knowledge.titles import stated_title
@@ -42,10 +41,10 @@ class PdfParser:
     preload = ("pdfplumber",)
 
     def recognises(self, path: Path) -> bool:
-        return b"%PDF-" in detect.head(path)[:1024]
+        return is_pdf(path)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        check_file_size(path, limits)
+        check_file_size(path, limits.file_bytes)
         with closing(_open(path)) as document:
             if len(document) > limits.pages:
                 raise Rejected("too_many_pages", count=len(document), limit=limits.pages)

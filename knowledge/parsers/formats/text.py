@@ -6,10 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import Block, ParsedDocument, block, item, unmarked
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.limits import ParseLimits
 
 _NUMBER = "[0-9零〇一二三四五六七八九十百千]+"
 _CHAPTER = re.compile(rf"\s*第\s*{_NUMBER}\s*([编篇部章节])(?:[\s:：][^。！？；]{{0,40}})?\s*")

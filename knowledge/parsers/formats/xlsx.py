@@ -11,10 +11,9 @@ from typing import Any
 from zipfile import ZipFile
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import Block, ParsedDocument, block, hidden_block, linked, unmarked
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.office.number_formats import formatted, plain
 from knowledge.parsers.office.time_formats import iso, shown_time

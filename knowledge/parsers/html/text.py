@@ -80,7 +80,6 @@ class TextReader:
         self._apart = False
 
     def _hide(self, element: Any, reason: HiddenReason) -> None:
-        """Take the element's whole content as hidden."""
         is_block = element.tag in BLOCKS or element.tag in HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
         self._apart |= is_block
         if element.tag == "img" and element.get("alt"):

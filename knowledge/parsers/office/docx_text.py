@@ -19,11 +19,11 @@ from knowledge.parsers.office.ooxml_drawings import (
     chosen,
     diagram_blocks,
     formulas,
+    name_of,
     related_tree,
     symbol,
 )
 from knowledge.parsers.office.ooxml_names import RELATION, VAL, A, M, W, is_on
-from knowledge.parsers.office.ooxml_pictures import name_of
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"

@@ -242,7 +242,6 @@ def _moved(block: Block, before: str, number: str) -> Block:
 
 
 def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
-    """Join neighbouring lines of code into one block."""
     lines: list[Block] = []
     for entry in [*found, None]:
         if isinstance(entry, Block) and entry.kind == "code" and not entry.hidden:

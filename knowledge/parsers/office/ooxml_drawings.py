@@ -1,5 +1,6 @@
 """Content of drawings and formulas of Office files: SmartArt, equations, signs of symbol fonts, and contents in several versions."""
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsers.blocks import Block, item
-from knowledge.parsers.office.ooxml_names import A, M, whole
+from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
 
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
@@ -157,3 +158,22 @@ def symbol(code: int, font: str) -> str:
     if font.lower().startswith("wingdings"):
         return _WINGDINGS.get(place, "")
     return "" if 0xE000 <= code <= 0xF8FF else chr(code) if 0x20 <= code < 0x110000 else ""
+
+
+READ = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp")  # not EMF and WMF, which are drawings
+
+
+def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
+    """Return the part that a picture comes from; None if it is outside the file or of an unread type.
+
+    targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
+    """
+    target = targets.get(blip.get(f"{RELATION}embed") or "")
+    if not target or "://" in target or not target.lower().endswith(READ):
+        return None
+    return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+
+
+def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
+    """Return the names of all pictures, each once."""
+    yield from dict.fromkeys(name for blip in tree.iter(f"{A}blip") if (name := name_of(blip, targets, folder)))

@@ -21,11 +21,11 @@ from knowledge.parsers.office.ooxml_drawings import (
     chosen,
     diagram_blocks,
     formulas,
+    pictures_in,
     related_tree,
     tree_of,
 )
 from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
-from knowledge.parsers.office.ooxml_pictures import pictures_in
 from knowledge.parsers.office.pptx_hidden import P, Sight, layout_elements, level_of
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 from knowledge.parsers.tables import Cell, Grid, table_blocks
@@ -247,7 +247,6 @@ def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
 
 
 def _is_bold(cell: Any) -> bool:
-    """Tell whether every run of a cell is bold."""
     runs = [entry for entry in cell.iter(f"{A}r") if (entry.findtext(f"{A}t") or "").strip()]
     properties = (entry.find(f"{A}rPr") for entry in runs)
     return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in properties)

@@ -14,14 +14,15 @@ from zipfile import ZipFile
 
 from knowledge.parsers.base import ParseFailed
 from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.office.ooxml_names import RELATION
 from knowledge.parsers.office.xlsx_styles import MIN_POINTS, Style, is_on, number_in, styles_in
+from knowledge.parsers.precheck import column_number
 from knowledge.parsers.raised import lowered, raised
 
 _PIECE_BYTES = 1024 * 1024
 _MAX_COLUMNS = 16_384
 _TEXTS = "xl/sharedStrings.xml"
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
 Range = tuple[int, int, int, int]
@@ -73,7 +74,7 @@ def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
     targets = {item.get("Id"): item.get("Target", "") for item in relations}
     parts = {name.lower(): name for name in archive.namelist()}
     for sheet in etree.fromstring(archive.read("xl/workbook.xml")).iter("{*}sheet"):
-        target = targets.get(sheet.get(_RELATION), "")
+        target = targets.get(sheet.get(f"{RELATION}id"), "")
         part = posixpath.normpath(posixpath.join("xl", target.replace("\\", "/"))).lstrip("/").lower()
         if part in parts:
             yield sheet.get("name", ""), parts[part]
@@ -215,7 +216,7 @@ class _Sheet:
             self._found.links[top, left] = self._relations.addresses.get(identity, "")
 
     def _cell(self, attributes: dict[str, str]) -> None:
-        self._column = _column_number(attributes["r"]) if "r" in attributes else self._column + 1
+        self._column = column_number(attributes["r"]) if "r" in attributes else self._column + 1
         self._kind = kind = attributes.get("t", "n")
         number = attributes.get("s", "0")
         style = self._styles.get(number)
@@ -257,19 +258,9 @@ def _range(text: str) -> Range:
     """Return A1:B2 as first row and column and last row and column, from 0."""
     first, _, last = text.replace("$", "").partition(":")
     rows = [int("".join(filter(str.isdigit, item)) or 0) - 1 for item in (first, last or first)]
-    return rows[0], _column_number(first), rows[1], _column_number(last or first)
+    return rows[0], column_number(first), rows[1], column_number(last or first)
 
 
 def _lies_in(place: tuple[int, int], area: Range) -> bool:
     top, left, bottom, right = area
     return (top <= place[0] <= bottom or top < 0) and (left <= place[1] <= right or left < 0)
-
-
-def _column_number(reference: str) -> int:
-    """Return the column of a reference like AB12, from 0."""
-    number = 0
-    for letter in reference:
-        if not letter.isalpha():
-            break
-        number = number * 26 + ord(letter.upper()) - 64
-    return number - 1

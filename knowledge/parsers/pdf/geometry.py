@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from knowledge.parsers.blocks import Box
+from knowledge.parsers.blocks import Box, around
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.lines import WIDE
 from knowledge.parsers.raised import DIGITS_LOWERED, DIGITS_RAISED
@@ -109,9 +109,7 @@ class RuledTable:
 
     @property
     def box(self) -> Box:
-        cells = [cell for row in self.rows for cell in row if cell]
-        x0, y0, x1, y1 = zip(*cells, strict=True)
-        return min(x0), min(y0), max(x1), max(y1)
+        return around(cell for row in self.rows for cell in row if cell)
 
 
 @dataclass
@@ -148,12 +146,7 @@ class Line:
 
     @property
     def box(self) -> Box:
-        return (
-            min(s.x0 for s in self.segments),
-            min(s.y0 for s in self.segments),
-            max(s.x1 for s in self.segments),
-            max(s.y1 for s in self.segments),
-        )
+        return around((s.x0, s.y0, s.x1, s.y1) for s in self.segments)
 
     @property
     def size(self) -> float:

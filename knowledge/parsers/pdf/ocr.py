@@ -13,8 +13,8 @@ import pypdfium2 as pdfium
 from PIL import Image
 from rapidocr import RapidOCR
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Box, Picture
-from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.pdf.recognised import RecognisedLine, RecognisedPage
 

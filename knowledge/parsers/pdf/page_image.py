@@ -11,8 +11,7 @@ import pypdfium2 as pdfium
 from PIL import Image, ImageOps
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Rejected
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, Rejected
 
 SCALE = 2.0  # pixels a point: sharp on a laptop, about 200 KB a page
 MAX_SIDE = 2400  # pixels; a poster must not cost a gigabyte

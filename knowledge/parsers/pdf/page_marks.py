@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from knowledge.parsers.blocks import Box
-from knowledge.parsers.marks import PageMarks
+from knowledge.parsers.blocks import Box, PageMarks, around
 from knowledge.parsers.pdf.characters import Placement, characters
 from knowledge.parsers.pdf.page_image import is_pdf
 
@@ -82,10 +81,4 @@ def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:
         numbered.append((number, letter.box))
         before = letter.box
     for _number, line in groupby(numbered, key=lambda item: item[0]):
-        boxes = [box for _at, box in line]
-        yield (
-            min(box[0] for box in boxes),
-            min(box[1] for box in boxes),
-            max(box[2] for box in boxes),
-            max(box[3] for box in boxes),
-        )
+        yield around(box for _at, box in line)

@@ -1,7 +1,7 @@
 """Text recognised in a picture: lines with their places, and the blocks they make."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 from typing import Any
@@ -34,9 +34,6 @@ class RecognisedPage:
     height: float
     lines: tuple[RecognisedLine, ...] = ()
     turns: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "RecognisedPage":

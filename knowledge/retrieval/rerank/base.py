@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 class Candidate:
     """One finalist.
 
-    score: what the fusion gave it, higher is better. lexical: its lexical score, 0 … 2.2.
+    lexical: its lexical score, 0 … 2.2.
     text: what was embedded, title and headings in front; "" unless the reranker `needs_text`.
     tokens: its packed token vectors (`maxsim.pack`); b"" unless the reranker `needs_tokens`, or where none are kept.
     """
 
-    score: float
     lexical: float = 0.0
     text: str = ""
     tokens: bytes = b""

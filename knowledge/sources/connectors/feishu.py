@@ -14,8 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
-from knowledge.sources.feishu_api import PAGE, Feishu, Refused
-from knowledge.sources.feishu_sheets import read_spreadsheet
+from knowledge.sources.feishu_api import PAGE, Feishu, Refused, read_spreadsheet
 from knowledge.sources.files import Choice
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
 from knowledge.sources.rules import Pairs, Readers, group_here, prefixes_of, usernames_with

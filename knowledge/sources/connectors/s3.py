@@ -121,16 +121,14 @@ class S3Connector(HttpFiles):
         )
 
 
-def signature(
-    method: str, url: str, *, key: str, secret: str, region: str, at: datetime, more: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return the headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
+def signature(method: str, url: str, *, key: str, secret: str, region: str, at: datetime) -> dict[str, str]:
+    """Return the headers of AWS Signature Version 4 for a request to S3 without a body.
 
     docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
     """
     parts, stamp = urlsplit(url), f"{at:%Y%m%dT%H%M%SZ}"
     host = parts.netloc.removesuffix(":443" if parts.scheme == "https" else ":80")  # as it is sent
-    headers = {"host": host, "x-amz-content-sha256": NOTHING, "x-amz-date": stamp, **(more or {})}
+    headers = {"host": host, "x-amz-content-sha256": NOTHING, "x-amz-date": stamp}
     query = sorted(parse_qsl(parts.query, keep_blank_values=True))
     names = ";".join(sorted(headers))
     canonical = "\n".join(

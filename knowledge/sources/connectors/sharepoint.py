@@ -18,9 +18,19 @@ from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, gone, require_not_too_large
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
-from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
+from knowledge.sources.microsoft_graph import (
+    Drive,
+    DriveItem,
+    Graph,
+    NotThere,
+    Page,
+    edited,
+    pages_of,
+    place_of,
+    read_drive,
+    read_page,
+)
 from knowledge.sources.rules import Pairs, Readers, folder_path, group_here, username_with, usernames_with
-from knowledge.sources.sharepoint_pages import Page, edited, pages_of, place_of, read_page
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
 _READING = {"read", "write", "owner"}  # documented roles of Graph; others are ambiguous

@@ -65,7 +65,7 @@ class Company:
     def sees(self, principal: Principal) -> set[str]:
         """Names of the documents this person sees, the same in every model and in the planner's count."""
         seen = {
-            model.__name__: sorted(model.objects.visible_to(principal).values_list(path, flat=True))  # type: ignore[attr-defined]
+            model.__name__: sorted(model.objects.visible_to(principal).values_list(path, flat=True))
             for model, path in DOCUMENT_OF.items()
         }
         names = seen["Document"]

@@ -19,9 +19,8 @@ from authz.people import units
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.folders import folder_ids_with
-from knowledge.ingestion.indexing import index_rows, passages_to_index
+from knowledge.ingestion.indexing import index_rows, passages_to_index, write_index_rows
 from knowledge.ingestion.publish import publish
-from knowledge.ingestion.rows import write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, EmbeddingSpace, Folder, KnowledgeBase
 from knowledge.retrieval.candidates import IndexQuery, find_candidates
 from knowledge.retrieval.engine import engine

@@ -26,7 +26,7 @@ from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.text.one_line import one_line
 from knowledge.models import Document, Folder
 from knowledge.services.grant_files import export_grants, import_grants
-from knowledge.services.reminders import remind_of_reviews
+from knowledge.services.mails import remind_of_reviews
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.feishu_chat import message, message_id, serving_feishu
 from tests.integration.agent.modelled import THIRTY, modelled, sent

@@ -15,7 +15,7 @@ from audit.models import Entry
 from authz.permissions import Right
 from copilot_site.doctor import mail as look_at_mail
 from knowledge.models import Document
-from knowledge.services.reminders import remind_of_reviews
+from knowledge.services.mails import remind_of_reviews
 from knowledge.services.trash import trash_document
 from knowledge.tasks import remind_of_reviews as hourly
 from tests.factories import allow, make_user

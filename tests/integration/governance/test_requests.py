@@ -26,7 +26,7 @@ from knowledge.services.access_requests import (
     requests_for,
     requests_of,
 )
-from knowledge.services.request_mails import mail_about_request
+from knowledge.services.mails import mail_about_request
 from tests.factories import allow, make_folder, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, principal_of, staff, text_of
 

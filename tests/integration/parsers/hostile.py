@@ -8,9 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
-from knowledge.parsers.base import parsers
+from knowledge.parsers.base import MIB, ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument, block
-from knowledge.parsers.limits import MIB, ParseLimits
 
 
 def spin() -> str:

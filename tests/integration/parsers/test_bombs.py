@@ -7,9 +7,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.base import MIB, ParseLimits, UnreadableFile
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.limits import MIB, ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 
 LIMITS = ParseLimits(memory_bytes=256 * MIB, cpu_s=10, wall_s=15.0)

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from evals.documents.parsing import token_f1
-from knowledge.parsers.base import load, parsers
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, load, parsers
 from tests.evaluation_data import data_folder
 
 pytestmark = pytest.mark.data

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from knowledge.failure_reasons import REASONS
-from knowledge.parsers.base import UnreadableFile
-from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.sandbox import parse_in_child, stop_servers
+from knowledge.parsers.base import ParseLimits, UnreadableFile
+from knowledge.parsers.sandbox import parse_in_child, servers
 from tests.evaluation_data import data_folder
 
 pytestmark = pytest.mark.data
@@ -33,9 +32,9 @@ KNOWN = {
 
 
 @pytest.fixture(autouse=True)
-def servers() -> Iterator[None]:
+def ended_servers() -> Iterator[None]:
     yield
-    stop_servers()
+    servers.stop()
 
 
 def outcome(path: Path) -> str:

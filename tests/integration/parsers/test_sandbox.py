@@ -12,9 +12,8 @@ from select import select
 
 import pytest
 
-from knowledge.parsers.base import ParseFailed, UnreadableFile, parsers
-from knowledge.parsers.limits import MIB, ParseLimits
-from knowledge.parsers.sandbox import page_in_child, parse_in_child, server_pids, stop_servers
+from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, UnreadableFile, parsers
+from knowledge.parsers.sandbox import page_in_child, parse_in_child, servers
 from tests.integration.pages.house import two_pages
 
 LIMITS = ParseLimits(cpu_s=60, wall_s=120.0, memory_bytes=200 * MIB, written_bytes=8 * MIB, result_bytes=4 * MIB)
@@ -29,7 +28,7 @@ def act(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
 
     parsers._items.pop("hostile", None)
     monkeypatch.setitem(parsers._items, "hostile", hostile.PARSER)
-    stop_servers()  # those of other tests do not know this parser
+    servers.stop()  # those of other tests do not know this parser
 
     def parse(action: str, limits: ParseLimits = LIMITS) -> str:
         path = tmp_path / action
@@ -37,7 +36,7 @@ def act(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
         return parse_in_child(path, filename="a.hostile", limits=limits).text
 
     yield parse
-    stop_servers()
+    servers.stop()
 
 
 def code_of(act: Callable[..., str], action: str, limits: ParseLimits = LIMITS) -> str:
@@ -110,13 +109,13 @@ def test_missing_file_is_not_a_damaged_one(tmp_path: Path) -> None:
 def test_no_process_is_left_after_a_file_and_a_killed_server_is_replaced(act: Callable[..., str]) -> None:
     act("say")
     code_of(act, "wait", replace(LIMITS, wall_s=0.3))
-    (before,) = server_pids()
+    (before,) = servers.pids()
     assert children_of(before) == []
     os.kill(before, signal.SIGKILL)
     assert act("say") == "said"
-    (server,) = server_pids()
+    (server,) = servers.pids()
     assert server != before
-    stop_servers()
+    servers.stop()
     assert wait_for_end(server)
 
 
@@ -142,12 +141,12 @@ def test_server_and_child_end_with_a_killed_worker(tmp_path: Path) -> None:
 WORKER = """
 import sys, threading
 from pathlib import Path
-from knowledge.parsers.sandbox import parse_in_child, server_pids
+from knowledge.parsers.sandbox import parse_in_child, servers
 from tests.integration.parsers import hostile
 good = Path(sys.argv[1]).with_name("good")
 good.write_text("say")
 parse_in_child(good, filename="a.hostile")
-print(*server_pids(), flush=True)
+print(*servers.pids(), flush=True)
 parse_in_child(Path(sys.argv[1]), filename="a.hostile")
 """
 
@@ -158,14 +157,14 @@ def _in_daemon(path: Path, answer: "multiprocessing.connection.Connection") -> N
     except UnreadableFile as problem:
         answer.send(str(problem))
     finally:
-        stop_servers()
+        servers.stop()
 
 
 def test_daemonic_forked_process_parses_with_a_server_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("# Title\n\nText.")
     assert parse_in_child(path, filename="a.md").title == "Title"
-    ours = server_pids()
+    ours = servers.pids()
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_in_daemon, args=(path, sender), daemon=True)
@@ -176,7 +175,7 @@ def test_daemonic_forked_process_parses_with_a_server_of_its_own(tmp_path: Path)
     receiver.close()
     sender.close()
     assert parse_in_child(path, filename="a.md").title == "Title"
-    assert server_pids() == ours
+    assert servers.pids() == ours
 
 
 def test_a_page_is_drawn_in_the_child_under_its_limits(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ import pytest
 from agent.text.sentences import split
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.sandbox import parse_in_child, stop_servers
+from knowledge.parsers.sandbox import parse_in_child, servers
 from tests.evaluation_data import data_folder
 
 pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module", autouse=True)
-def servers() -> Iterator[None]:
+def ended_servers() -> Iterator[None]:
     yield
-    stop_servers()
+    servers.stop()
 
 
 def read(name: str) -> ParsedDocument:

@@ -15,7 +15,7 @@ from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import passages_of
-from knowledge.services.indexes import build_in_transaction
+from knowledge.services.indexes import BUILD_MEMORY, statements
 from knowledge.tool_selectors import document_facts
 from tests.plans import Executed, executed
 from tests.synthetic_passages import Collection
@@ -45,8 +45,10 @@ def collection(django_db_setup: None, django_db_blocker: Any) -> Iterator[Collec
         made = Collection(PASSAGES, seed=1)
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # or no index could be built on the rows just written
-        build_in_transaction(made.space.pk)
         with connection.cursor() as cursor:
+            cursor.execute(BUILD_MEMORY.replace("SET", "SET LOCAL"))
+            for statement in statements(made.space).values():
+                cursor.execute(statement.replace(" CONCURRENTLY", ""))
             for statement in (*SHOWN, "ANALYZE"):
                 cursor.execute(statement)
         yield made

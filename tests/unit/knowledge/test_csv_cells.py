@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block
 from knowledge.parsers.formats.csv_ import CsvParser, decimal_mark, plain_days, plain_number
-from knowledge.parsers.limits import ParseLimits
 from knowledge.text.pipe_table import cells_in
 
 

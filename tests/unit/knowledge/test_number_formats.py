@@ -7,8 +7,7 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.parsers.base import load, parsers
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, load, parsers
 from knowledge.parsers.office.number_formats import formatted, plain
 
 ACCOUNTING = '_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-'

@@ -13,9 +13,9 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Table
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.formats.pdf import PdfParser
-from knowledge.parsers.limits import ParseLimits
 from knowledge.text.pipe_table import cells_in
 
 WORDS = "Work on the crane stops at gusts of more than fifty kilometres per hour, and the boom is laid down. " * 3

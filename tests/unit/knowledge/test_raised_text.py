@@ -9,8 +9,7 @@ from docx import Document
 from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsers.base import load, parsers
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.base import ParseLimits, load, parsers
 from knowledge.parsers.raised import lowered, raised
 
 HTML = b"""<p>10<sup>6</sup> l of H<sub>2</sub>O, 1\xc2\xbd cups, <b>2</b>0</p>

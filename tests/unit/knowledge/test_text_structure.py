@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.formats.text import TextParser
-from knowledge.parsers.limits import ParseLimits
 
 
 def kinds(text: str, folder: Path) -> list[tuple[str, str]]:

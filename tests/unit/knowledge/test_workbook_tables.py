@@ -11,10 +11,10 @@ import xlsxwriter
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.table import Table
 
+from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.xlsx import XlsxParser
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.limits import ParseLimits
 from knowledge.text.pipe_table import cells_in
 
 WORDS = [["Name", "Town", "Colour"], ["Anna", "Bonn", "red"], ["Bo", "Kiel", "blue"], ["Cy", "Ulm", "green"]]

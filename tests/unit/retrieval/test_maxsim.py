@@ -88,7 +88,7 @@ def test_nothing_to_compare_scores_lowest() -> None:
 
 def test_reranker_lets_words_decide_between_equals() -> None:
     passage = pack(token_vectors(30, seed=15))
-    candidates = [Candidate(1.0, 0.0, tokens=passage), Candidate(0.5, 1.0, tokens=passage)]
+    candidates = [Candidate(0.0, tokens=passage), Candidate(1.0, tokens=passage)]
     scores = MaxSimReranker().rerank(RerankQuery("", token_vectors(4, seed=16)), candidates)
     assert scores[1] > scores[0]
 

@@ -28,7 +28,7 @@ OWN = {
     "copilot_site/lib/confinement/plan.py": "between a process and its child",
     "knowledge/embedding/model_files.py": "a manifest that was written here",
     "knowledge/embedding/tokenizer.py": "a vocabulary whose digest is known",
-    "knowledge/documents/field_values.py": "columns of the database",
+    "knowledge/services/fields.py": "columns of the database",
     "knowledge/graph/traversal.py": "columns of the database",
     "knowledge/ingestion": "files that were written here",
     "knowledge/retrieval/candidates.py": "columns of the database",
