@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from agent.chat_platforms.base import Incoming
+from agent.chat_platforms.feishu import Incoming
 from agent.models import ChatBot, ChatMessage
 
 LEASE = timedelta(seconds=60)  # without a heartbeat of the worker

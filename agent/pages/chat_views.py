@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.attachments import unsent_attachments
-from agent.conversations.feedback import note_opened, rate_answer
+from agent.conversations.feedback import note_opened, rate_answer, rated_answers, read_questions
 from agent.conversations.first_page import first_page
 from agent.conversations.forms import AboutForm, FeedbackForm
-from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.page import conversation_page, turn_page
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of

@@ -6,7 +6,7 @@ event with that number tells a client to drop what it has.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, nullcontext
 from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
@@ -64,7 +64,7 @@ async def follow(
     principal = principal.in_conversation(session_id)
     if not is_own:
         await reading(_open_again, principal, session_id, message_id)
-    with _counted(principal, is_own):
+    with nullcontext() if is_own else _counted(principal):
         async with aclosing(_followed(principal, session_id, message_id, after, is_own)) as entries:
             async for entry in entries:
                 yield entry
@@ -76,15 +76,9 @@ def _open_again(principal: Principal, session_id: UUID, message_id: UUID) -> Non
     read_message(principal, get_session(principal, session_id), message_id)
 
 
-def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
-    """Count one more reader of this person. Askers are counted where runs are (`agent.runs.start`)."""
-    if is_own:
-        return nullcontext()
-    return _held(principal)
-
-
 @contextmanager
-def _held(principal: Principal) -> Iterator[None]:
+def _counted(principal: Principal) -> Iterator[None]:
+    """Count one more reader of this person. Askers are counted where runs are (`agent.runs.start`)."""
     try:
         READERS.take(principal.user_id)
     except HoldsTooMuch:

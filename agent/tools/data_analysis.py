@@ -12,7 +12,7 @@ from agent.evidence.fencing import escaped, fenced
 from agent.evidence.items import text_hash
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.data_schema import no_spreadsheet
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
@@ -34,7 +34,7 @@ class AnalysisArgs(ToolArgs):
     )
 
 
-class DataAnalysis(ToolDefaults):
+class DataAnalysis(Tool):
     """Count, sum and compare the rows of spreadsheet and CSV documents with SQL. Call data_schema first, with the same knowledge_ids, for
     tables (t1, t2, …) and columns. At most 200 rows come back: let the database add up.
     """

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agent.evidence.fencing import fenced_facts
 from agent.run_state.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
 from authz.principal import Principal
 from business.spreadsheets.queries import MAX_DOCUMENTS, SheetLimits, in_child, tables_of
 from copilot_site.lib.text.one_line import one_line
@@ -32,7 +32,7 @@ class SchemaArgs(ToolArgs):
     )
 
 
-class DataSchema(ToolDefaults):
+class DataSchema(Tool):
     """List the tables of spreadsheet and CSV documents: names, columns with types, numbers of rows, samples."""
 
     name = "data_schema"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import takewhile
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -255,6 +256,12 @@ class ShownMessage:
     @property
     def is_answer(self) -> bool:
         return self.role == Role.ASSISTANT
+
+    @property
+    def evidence_ids(self) -> list[str]:
+        """Return the evidence ids of its visible sources."""
+        sources: tuple[Any, ...] = (*self.citations, *self.queries, *self.pages, *self.verified)
+        return [item.evidence_id for item in sources]
 
     @property
     def masked_count(self) -> int:
