@@ -35,12 +35,10 @@ def claimed(pk: UUID) -> ChatMessage | None:
 
 
 def renew(pk: UUID) -> None:
-    """Extend the lease of a message."""
     ChatMessage.objects.filter(pk=pk).update(claimed_at=timezone.now())
 
 
 def note(row: ChatMessage, values: Mapping[str, object]) -> None:
-    """Update fields of a message."""
     ChatMessage.objects.filter(pk=row.pk).update(**values)
 
 

@@ -129,7 +129,6 @@ class Calls:
 
 
 def shown_call(call: CompleteCall) -> LLMToolCall:
-    """Return a call for clients."""
     return LLMToolCall.model_validate(call.as_message())
 
 

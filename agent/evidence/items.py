@@ -91,7 +91,6 @@ def verified_mark(finding: Finding) -> str:
 
 
 def cited_verified(number: int, finding: Finding) -> CitedVerified:
-    """Return the citation of a verified answer."""
     match = finding.verified
     assert match is not None
     return CitedVerified(number, finding.item.evidence_id, match.answer_id, match.by, match.on, finding.item.hash)
@@ -128,7 +127,6 @@ def reference(number: int, passage: ShownPassage, score: float, *, start: int, e
 
 
 def cited_query(number: int, finding: Finding) -> CitedQuery:
-    """Return the citation of a query's result."""
     item = finding.item
     db, title = item.source.db or "", item.source.title or ""
     return CitedQuery(number, item.evidence_id, db, title, text_hash(item.text), finding.query)

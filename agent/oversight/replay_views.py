@@ -19,7 +19,7 @@ from agent.conversations.sessions import cited_documents
 from agent.models import Message, QuestionSet
 from agent.oversight.dry_run import looking
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
-from agent.oversight.statistics import ENDING_WORDS, SLOW_MS, answered_since, ended_as, first_day
+from agent.oversight.statistics import ENDING_WORDS, ENDINGS, SLOW_MS, answered_since, first_day
 from agent.privacy import note_view
 from audit.actions import Action
 from audit.record import record
@@ -61,7 +61,7 @@ class AnswerFilter(forms.Form):
         if days := given.get("days"):
             rows = rows.filter(pk__in=answered_since(first_day(days)).order_by().values("pk"))
         if ending := given.get("ending"):
-            rows = rows.filter(ended_as(ending))
+            rows = rows.filter(ENDINGS[ending])
         return rows.filter(duration_ms__gte=SLOW_MS) if given.get("slow") else rows
 
     @property

@@ -46,7 +46,6 @@ class Finding:
 
     @property
     def is_result(self) -> bool:
-        """Return whether it is the result of a query."""
         return self.item.type == "sql_result"
 
     @property
@@ -167,12 +166,10 @@ class Run:
 
     @property
     def data(self) -> DataScope:
-        """Return the data in scope."""
         return DataScope(self.tables, self.scope, self.base_ids)
 
     @property
     def verified(self) -> Finding | None:
-        """Return the verified answer found for the question."""
         return next((entry for entry in self.findings.values() if entry.verified), None)
 
     @property

@@ -22,13 +22,13 @@ from agent.events import (
     Complete,
     Error,
     Event,
-    KnowledgeReference,
     QueryReference,
     References,
     Reflection,
     StopReason,
     WebReference,
 )
+from agent.evidence.items import reference
 from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
 from agent.run_state.cited_answer import CitedSentence, laid_out
@@ -178,13 +178,11 @@ def _key_of(query: ShownQuery) -> str:
 
 
 def _asked(session: Session, shown: ShownMessage) -> str:
-    """Return the question of this answer, as asked."""
     assert shown.parent_id is not None, "an answer follows a question"
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _events_of(shown: ShownMessage) -> list[Event]:
-    """Return the events between the question and the last one."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries or shown.pages:
         events.append(_references(shown))
@@ -230,19 +228,10 @@ def _end(shown: ShownMessage) -> Event:
 def _references(shown: ShownMessage) -> References:
     return References(
         knowledge_references=[
-            KnowledgeReference(
-                number=citation.number,
-                evidence_id=citation.evidence_id,
-                knowledge_base_id=citation.passage.knowledge_base_id,
-                knowledge_id=citation.passage.document_id,
-                chunk_id=citation.passage.chunk_id,
-                title=citation.passage.title,
-                heading_path=list(citation.passage.heading_path),
-                page=citation.page,
-                snippet=citation.snippet,
-                score=citation.score,
+            reference(c.number, c.passage, c.score, start=c.start, end=c.end).model_copy(
+                update={"evidence_id": c.evidence_id}
             )
-            for citation in shown.citations
+            for c in shown.citations
         ],
         query_references=[
             QueryReference(

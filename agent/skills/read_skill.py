@@ -38,7 +38,7 @@ class ReadSkill(Tool):
         return None if is_any_on() else Words("No skill is switched on.", "没有启用任何技能。")
 
     def briefing(self, run: Run) -> str | None:
-        skills = [f"- {offer.name}: {offer.description}" for offer in offers(run.profile.name)]
+        skills = [f"- {name}: {description}" for name, description in offers(run.profile.name).items()]
         return "\n".join([run.use(prompt("skills", asked_in(run))), *skills]) if skills else None
 
     async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:

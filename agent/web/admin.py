@@ -30,7 +30,6 @@ def _kinds() -> list[tuple[str, str]]:
 
 
 def _usual() -> str:
-    """Return the usual address of each service."""
     return ", ".join(f"{kind.label}: {kind.address}" for kind in KINDS.values() if kind.address)
 
 
