@@ -7,8 +7,6 @@ from enum import StrEnum
 
 
 class Limit(StrEnum):
-    """The limit that a run has reached."""
-
     STEPS = "steps"
     TOOL_CALLS = "tool_calls"
     TOKENS = "tokens"

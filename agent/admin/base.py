@@ -10,10 +10,12 @@ from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from agent.connections.service_keys import require_address_of
+from agent.connections.service_keys import Keyed, require_address_of, take_key
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.http.forms import first_fault
 from copilot_site.lib.outgoing.addresses import AddressRefused
 
 
@@ -68,3 +70,19 @@ class KeyedAdmin(SettingsAdmin):
         if type(self).save_keyed(by, obj, key=key, fields=form.changed_data):
             why = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
             messages.warning(request, why)
+
+
+def entered(request: HttpRequest, kind: type[Any], form_of: Callable[..., forms.ModelForm[Any]]) -> Any:
+    """Return the row as entered, not saved. Raises InvalidInput with the first fault.
+
+    Where no key is entered and the address is unchanged, it has the stored key of the row `id`.
+    """
+    given = request.POST.get("id", "")
+    stored: Keyed | None = kind.objects.filter(pk=given).first() if given.isdecimal() else None
+    before = stored.base_url if stored else ""
+    form = form_of(request.POST, instance=stored)
+    if not form.is_valid():
+        raise InvalidInput(first_fault(form))
+    row: Keyed = form.save(commit=False)
+    take_key(row, form.cleaned_data["api_key"], address_before=before)
+    return row

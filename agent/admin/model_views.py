@@ -13,8 +13,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agent.admin.model_form import ModelForm
-from agent.admin.trials import entered
+from agent.admin.base import entered
+from agent.admin.language_models import ModelForm
 from agent.connections.local_models import permit_here
 from agent.connections.service_keys import delete_language_model, save_language_model
 from agent.models import LanguageModel

@@ -52,13 +52,11 @@ class Quantity:
 
 
 def quantity(unit: str) -> Quantity:
-    """Return a quantity of one such unit."""
     dimension, factor = NAMES[unit]
     return Quantity(factor, dimension, unit)
 
 
 def temperature(value: Decimal, source: str, target: str) -> Decimal:
-    """Convert a temperature to another scale."""
     first, last = (name.lstrip("°")[0].upper() for name in (source, target))
     kelvin = {"K": value, "C": value + _D("273.15"), "F": (value + _D("459.67")) * 5 / 9}[first]
     return {"K": kelvin, "C": kelvin - _D("273.15"), "F": kelvin * 9 / 5 - _D("459.67")}[last]

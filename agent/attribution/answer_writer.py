@@ -19,8 +19,7 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.citations import Citations
 from agent.attribution.disagreement import tell_disagreements
 from agent.attribution.judge import LooksFirst, OpenSentence, judged
-from agent.attribution.no_answer import is_no_answer
-from agent.attribution.sentences import CitedStatement, Sentences
+from agent.attribution.sentences import CitedStatement, Sentences, is_no_answer
 from agent.attribution.slots import Part, Slots, WrittenSlot, checking
 from agent.attribution.standing import tell_unapproved
 from agent.attribution.verdict import SentenceCheck as Compared
@@ -165,7 +164,6 @@ class Writer:
             yield self.citations.event(done=True), Answer(done=True, data=data)
 
     def record(self) -> None:
-        """Record the answer in the run and its trace."""
         kept, confidence = self.slots.kept, round(min(self.strengths, default=0.0), 4)
         if kept:
             self.run.deliver(self.citations.answer(kept), confidence)

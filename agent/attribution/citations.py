@@ -80,7 +80,6 @@ class Citations:
         )
 
     def event(self, *, done: bool) -> References:
-        """Return an event with all sources so far."""
         pages = [WebReference.model_validate(page, from_attributes=True) for page in self.pages.values()]
         return References(
             knowledge_references=list(self.passages),

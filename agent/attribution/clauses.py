@@ -99,7 +99,6 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def without_quantities(text: str) -> str:
-    """Return the text without its numbers and their units."""
     for found in reversed(quantities(text)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text

@@ -113,7 +113,6 @@ def disagreeing_span(statement: str, under: str, text: str, heading: str, *, tod
 
 
 def differ(one: Fact, other: Fact) -> bool:
-    """Return whether two facts contradict each other."""
     if len(one.clause.words) < FEWEST_WORDS or not (_covers(one, other) and _covers(other, one)):
         return False
     if one.clause.is_negative is not other.clause.is_negative:

@@ -8,6 +8,8 @@ from itertools import zip_longest
 
 from agent.run_state.cited_answer import CODE_GAP
 from agent.text.sentences import Sentence, split
+from agent.text.words import pattern
+from knowledge.text.chinese_script import simplified
 
 _MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
@@ -148,3 +150,13 @@ def plain(text: str) -> str:
     text = html.unescape(text)  # a model repeats the escapes of the evidence that it was shown
     text = _DEFINITION.sub("", _IMAGE.sub(r"\1", text))
     return _MARKUP.sub("", _TAG.sub("", _LINK.sub(lambda m: m[1] or m[2] or "", text)))
+
+
+_SAYS_NOTHING = pattern("says_nothing")
+_GOES_ON = pattern("goes_on")
+
+
+def is_no_answer(sentence: str) -> bool:
+    """Return whether a sentence gives no answer; one that goes on to give one (“…, but …”) returns False."""
+    text = simplified(sentence).strip()
+    return _SAYS_NOTHING.match(text) is not None and _GOES_ON.search(text) is None

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from agent.admin.base import SettingsAdmin
-from agent.chat_platforms.base import PlatformError, platforms
-from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot, tried
+from agent.chat_platforms.feishu import FeishuCalls, PlatformError
+from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot
 from agent.connections.service_keys import KeyLost, require_address
 from agent.models import ChatBot, ChatMessage
 from audit.actions import Action
@@ -41,7 +41,7 @@ def _secret(name: str) -> forms.CharField:
 class ChatBotForm(forms.ModelForm[ChatBot]):
     """A bot can be switched on only after the platform has identified it with these settings."""
 
-    platform = forms.ChoiceField(label=_("Platform"), choices=lambda: [(one.name, one.label) for one in platforms])
+    platform = forms.ChoiceField(label=_("Platform"), choices=[("feishu", "Feishu / Lark")])
     app_secret, encrypt_key, verification_token = map(_secret, SECRETS)
 
     class Meta:
@@ -80,7 +80,7 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
     def try_it(self) -> str:
         """Query the platform and return the bot's name there, or "" after adding an error to the form."""
         try:
-            bot = tried(self.instance, self.secrets)
+            bot = FeishuCalls(account_of(self.instance, self.secrets)).bot()
         except PlatformError as error:
             message = _("The platform does not take this: %(why)s") % {"why": error}
             self.add_error(None, message)

@@ -1,6 +1,8 @@
 """Answer a chat message: identify the sender and the other readers, ask the question, and format the answer."""
 
 import asyncio
+import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -9,21 +11,25 @@ from uuid import UUID
 import structlog
 from django.contrib.auth.models import User
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
-from agent.chat_platforms.base import Calls, PlatformError, Reply, TooLarge, platforms
+from agent import texts
+from agent.chat_platforms.feishu import FeishuCalls, Link, PlatformError, Reply, TooLarge
 from agent.chat_platforms.messages import MAX_ATTEMPTS, claimed, close, note, renew
-from agent.chat_platforms.replies import reply_of
 from agent.chat_platforms.setting_up import account_of
 from agent.connections.service_keys import KeyLost
-from agent.conversations.sessions import create_session, sessions_of
+from agent.conversations.sessions import create_session, get_message, get_session, sessions_of
 from agent.models import ChatMessage, Message, Session
 from agent.profiles.settings import Options
+from agent.run_state.run import Run
 from agent.run_state.threads import in_thread, outside
+from agent.runs.follow import replay_entries
 from agent.runs.run import complete
 from agent.runs.start import answer_to, start
+from agent.text_answer import TextAnswer
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -79,8 +85,7 @@ async def _alive(row: ChatMessage) -> AsyncIterator[None]:
 
 
 async def _answered(row: ChatMessage) -> None:
-    account = await in_thread(account_of, row.bot)
-    calls = platforms.get(row.bot.platform).calls(account)
+    calls = FeishuCalls(await in_thread(account_of, row.bot))
     try:
         reply = await _reply(row, calls)
     except NotHere as refusal:
@@ -90,7 +95,7 @@ async def _answered(row: ChatMessage) -> None:
     await outside(calls.reply, row.message_id, reply, key=str(row.pk))
 
 
-async def _reply(row: ChatMessage, calls: Calls) -> Reply:
+async def _reply(row: ChatMessage, calls: FeishuCalls) -> Reply:
     """Return the bot's reply. Raises NotHere, PlatformError, and the errors of `start`."""
     person = await _sender(row, calls)
     if row.text is None:
@@ -109,7 +114,7 @@ async def _reply(row: ChatMessage, calls: Calls) -> Reply:
     return await in_thread(reply_of, principal, session_id, run_id, site=site, is_group=row.is_group)
 
 
-async def _sender(row: ChatMessage, calls: Calls) -> User:
+async def _sender(row: ChatMessage, calls: FeishuCalls) -> User:
     mails = {} if row.is_outside else await outside(calls.mails_of, [row.sender_id])
     person = (await in_thread(accounts_of, mails)).get(row.sender_id)
     if person is None:
@@ -119,7 +124,7 @@ async def _sender(row: ChatMessage, calls: Calls) -> User:
     return person
 
 
-async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
+async def _members(row: ChatMessage, calls: FeishuCalls) -> frozenset[str]:
     """Return all members of the group, the sender included."""
     try:
         return await outside(calls.members_of, row.chat_id) | {row.sender_id}
@@ -130,7 +135,7 @@ async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
         raise NotHere(_("I cannot tell who is in this group, so I do not answer here. Ask me directly.")) from error
 
 
-async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
+async def _before(principal: Principal, row: ChatMessage, calls: FeishuCalls, members: frozenset[str]) -> Principal:
     """Return the sender, restricted to the rights of all members. Raises NotHere where a member has no account here."""
     people = await in_thread(accounts_of, await outside(calls.mails_of, members))
     try:
@@ -204,3 +209,31 @@ def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UU
 
 def is_finished(answer_id: UUID) -> bool:
     return Message.objects.filter(pk=answer_id, is_complete=True).exists()
+
+
+_RULE = re.compile(r"^\|( --- \|)+\n", re.MULTILINE)  # below the head of a Markdown table: a reply is plain text
+
+
+def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
+    """Return the stored answer as a reply, under today's rights.
+
+    Raises NotFound where the person or the answer is gone.
+
+    is_group: the reply has no link to the conversation, which only its owner can open.
+    """
+    run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
+    answer = TextAnswer(run, site)
+    for entry in replay_entries(principal, session_id, message_id):
+        answer.took(json.loads(entry.body))
+    if answer.error:
+        return Reply(answer.error)
+    shown = get_message(principal, get_session(principal, session_id), message_id)
+    lost = (
+        [str(texts.LEFT_OUT_BY_RIGHTS if answer.text.strip() else texts.RIGHTS_CHANGED)] if shown.masked_count else []
+    )
+    choices = [f"· {choice}" for choice in answer.choices]
+    parts = [_RULE.sub("", answer.text).strip(), "\n".join(choices), "\n".join([*answer.notices, *lost])]
+    links = [Link(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in answer.cited]
+    if not is_group:
+        links.append(Link("", _("Open in the chat"), site + reverse("conversation", args=[session_id])))
+    return Reply("\n\n".join(part for part in parts if part), tuple(links))

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from agent.chat_platforms.base import Incoming
+from agent.chat_platforms.feishu import Incoming
 from agent.models import ChatBot, ChatMessage
 
 LEASE = timedelta(seconds=60)  # without a heartbeat of the worker
@@ -35,12 +35,10 @@ def claimed(pk: UUID) -> ChatMessage | None:
 
 
 def renew(pk: UUID) -> None:
-    """Extend the lease of a message."""
     ChatMessage.objects.filter(pk=pk).update(claimed_at=timezone.now())
 
 
 def note(row: ChatMessage, values: Mapping[str, object]) -> None:
-    """Update fields of a message."""
     ChatMessage.objects.filter(pk=row.pk).update(**values)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from agent.chat_platforms.base import Account, Bot, platforms
+from agent.chat_platforms.feishu import Account
 from agent.connections.service_keys import opened, require_address, sealed
 from agent.models import ChatBot
 from audit.actions import Action
@@ -30,11 +30,6 @@ def _stored(row: ChatBot) -> dict[str, str]:
     kept = opened(row.encrypted_secrets, _place(row), of=OF)
     found: dict[str, str] = json.loads(kept) if kept else {}
     return found
-
-
-def tried(row: ChatBot, secrets: Mapping[str, str]) -> Bot:
-    """Ask the platform for the bot's identity. Raises PlatformError and KeyLost."""
-    return platforms.get(row.platform).calls(account_of(row, secrets)).bot()
 
 
 @transaction.atomic

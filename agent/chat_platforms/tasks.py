@@ -12,7 +12,6 @@ LOOKED_EVERY_S = 10  # beat's interval for leftover messages
 
 @shared_task(name="agent.answer_chat_message")
 def answer_chat_message(message_id: str) -> None:
-    """Answer a message of a chat platform."""
     from agent.chat_platforms.answering import answer  # imports the whole agent, which most workers never need
 
     async_to_sync(answer)(UUID(message_id))

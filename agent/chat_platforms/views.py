@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from agent.chat_platforms.answering import answer
-from agent.chat_platforms.base import Challenge, NotFromPlatform, platforms
+from agent.chat_platforms.feishu import Challenge, NotFromPlatform, received
 from agent.chat_platforms.messages import keep
 from agent.chat_platforms.setting_up import account_of
 from agent.connections.service_keys import KeyLost
@@ -33,13 +33,13 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
         raise NotFound(_("There is no such address."))
     body = hook_body(request)
     try:
-        received = platforms.get(row.platform).received(account_of(row), request.headers, body, now=time.time())
+        call = received(account_of(row), request.headers, body, now=time.time())
     except (NotFromPlatform, KeyLost) as error:
         log.warning("chat_platform.refused", bot=str(row.pk), why=str(error))
         return JsonResponse({"msg": "not signed"}, status=401)
-    if isinstance(received, Challenge):
-        return JsonResponse(received.answer)
-    pk = keep(row, received) if received is not None and row.is_active else None
+    if isinstance(call, Challenge):
+        return JsonResponse(call.answer)
+    pk = keep(row, call) if call is not None and row.is_active else None
     if pk is not None:
         async_to_sync(launch)(pk)
     return JsonResponse({})

@@ -18,8 +18,6 @@ PART = 65_536
 
 
 class Code(StrEnum):
-    """The outcome of a page or a search."""
-
     OK = "ok"
     INVALID_ADDRESS = "invalid_address"
     NOT_OFFERED = "not_offered"  # neither the person nor a search named it

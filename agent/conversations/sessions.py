@@ -118,10 +118,7 @@ def read_message(principal: Principal, session: Session, message_id: UUID) -> Sh
 
 
 def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
-    evidence = {citation.evidence_id for message in shown for citation in message.citations}
-    evidence |= {query.evidence_id for message in shown for query in message.queries}
-    evidence |= {page.evidence_id for message in shown for page in message.pages}
-    evidence |= {item.evidence_id for message in shown for item in message.verified}
+    evidence = {evidence_id for message in shown for evidence_id in message.evidence_ids}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 
 from agent.attribution.standing import is_unapproved
 from agent.budget import Limit
-from agent.events import FunctionCall, LLMToolCall, ToolResult
+from agent.events import LLMToolCall, ToolResult
 from agent.notices import data_not_asked, limit_reached
 from agent.providers.reply import CompleteCall
 from agent.run_state.outside import AskedApproval
@@ -129,8 +129,7 @@ class Calls:
 
 
 def shown_call(call: CompleteCall) -> LLMToolCall:
-    """Return a call for clients."""
-    return LLMToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+    return LLMToolCall.model_validate(call.as_message())
 
 
 def _signature(call: CompleteCall) -> str:

@@ -1,9 +1,10 @@
 """Evidence ids, and evidence and citations made from search results."""
 
 import hashlib
+import re
+from collections.abc import Sequence
 
 from agent.events import KnowledgeReference, QueryReference, VerifiedReference
-from agent.evidence.passage_markdown import as_markdown
 from agent.run_state.cited_answer import CitedPage, CitedQuery, CitedSpan, CitedVerified
 from agent.run_state.outside import WebPassage
 from agent.run_state.run import Finding
@@ -12,6 +13,8 @@ from agent.run_state.verified_match import VerifiedMatch
 from agent.text.overlap import nearest
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
+from knowledge.text.passage_blocks import PassageBlock
+from knowledge.text.pipe_table import cells_in, line_of, rule_of
 
 RESULT_CHARACTERS = 1_200  # of a query result shown verbatim
 SNIPPET = 600  # characters of a result that a client is shown
@@ -88,7 +91,6 @@ def verified_mark(finding: Finding) -> str:
 
 
 def cited_verified(number: int, finding: Finding) -> CitedVerified:
-    """Return the citation of a verified answer."""
     match = finding.verified
     assert match is not None
     return CitedVerified(number, finding.item.evidence_id, match.answer_id, match.by, match.on, finding.item.hash)
@@ -125,7 +127,6 @@ def reference(number: int, passage: ShownPassage, score: float, *, start: int, e
 
 
 def cited_query(number: int, finding: Finding) -> CitedQuery:
-    """Return the citation of a query's result."""
     item = finding.item
     db, title = item.source.db or "", item.source.title or ""
     return CitedQuery(number, item.evidence_id, db, title, text_hash(item.text), finding.query)
@@ -176,3 +177,42 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
 def result_text(finding: Finding) -> str:
     """Return the headline of a query's result with its quiet line where its table is shown separately, else the text."""
     return finding.query.meaning.text if finding.query else finding.item.text[:RESULT_CHARACTERS]
+
+
+_LIKE_A_MARK = re.compile(r"^(?=\s{0,3}(?:#{1,6}\s|```|~~~))", re.MULTILINE)
+
+
+def as_markdown(text: str, blocks: Sequence[PassageBlock]) -> str:
+    """Write headings, items, tables, code and links with the marks of Markdown; a passage without blocks stays as it is."""
+    if not blocks:
+        return text
+    parts: list[str] = []
+    end = 0
+    for block in blocks:
+        parts += [text[end : block.start], _written(text, block)]
+        end = block.end
+    return "".join([*parts, text[end:]])
+
+
+def _written(text: str, block: PassageBlock) -> str:
+    words = text[block.start : block.end]
+    match block.kind:
+        case "heading":
+            return f"{'#' * (block.level or 1)} {_with_links(words, block)}"
+        case "code":
+            fence = "~~~~" if "```" in words else "```"
+            return f"{fence}{block.language}\n{words}\n{fence}"
+        case "table" | "chart" if not block.is_headed:
+            width = len(cells_in(words.split("\n", 1)[0]))
+            return f"{line_of([''] * width)}\n{rule_of(width)}\n{_with_links(words, block)}"
+        case "table" | "chart" | "item":
+            return _with_links(words, block)
+        case _:
+            return _LIKE_A_MARK.sub(r"\\", _with_links(words, block))
+
+
+def _with_links(text: str, block: PassageBlock) -> str:
+    for start, end, address in reversed(block.links):
+        first, last = start - block.start, end - block.start
+        text = f"{text[:first]}[{text[first:last]}]({address}){text[last:]}"
+    return text

@@ -13,8 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from agent.connections import service_keys
-from agent.mcp_client.oauth import OAuthClient
-from agent.mcp_client.signed_in import SignedIn
+from agent.mcp_client.oauth import OAuthClient, SignedIn
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError

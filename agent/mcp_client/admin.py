@@ -12,10 +12,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from agent.admin.base import SettingsAdmin
 from agent.mcp_client.services import check_place, read_tools, save_service
 from agent.models import McpService
-from audit.actions import Action
-from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.site import site_address
@@ -85,7 +84,7 @@ def _summary_of(tool: dict[str, Any]) -> str:
 
 
 @admin.register(McpService)
-class McpServiceAdmin(admin.ModelAdmin[McpService]):
+class McpServiceAdmin(SettingsAdmin):
     form = McpServiceForm
     empty_sentence = _("No service is connected. Add one, and assistants may use its tools.")
     list_display = ("name", "transport", "url", "is_enabled", "read_at")
@@ -116,14 +115,6 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
             )
         elif obj.read_at is None:
             tell_tools(request, obj)
-
-    def delete_model(self, request: HttpRequest, obj: McpService) -> None:
-        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"deleted": True})
-        super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for row in queryset:
-            self.delete_model(request, row)
 
     @admin.action(description=_("Read the tools of the chosen services again"), permissions=["change"])
     def read_again(self, request: HttpRequest, queryset: Any) -> None:

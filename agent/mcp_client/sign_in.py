@@ -18,7 +18,7 @@ from django.utils.crypto import get_random_string, salted_hmac
 from django.utils.translation import gettext as _
 
 from agent.connections import service_keys
-from agent.mcp_client import signed_in
+from agent.mcp_client import oauth
 from agent.mcp_client.address import Address, secret_of, secret_place
 from agent.mcp_client.connection import http_client, in_one_sentence
 from agent.models import McpService
@@ -102,7 +102,7 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
     _keep(
         by,
         row,
-        signed_in.sealed(grant, begun["place"]),
+        oauth.sealed(grant, begun["place"]),
         detail={"signed_in": True, "issuer": str(grant.metadata.issuer)},
     )
     return row

@@ -20,7 +20,7 @@ from agent.run_state.outside import SERVICE_SOURCE
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, State
 from agent.tools.approvals import NeedsApproval, spend
-from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, tools
+from agent.tools.base import OUTSIDE, Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import Queried
 
@@ -40,7 +40,7 @@ class OutsideArgs(ToolArgs):
 
 
 @dataclass(eq=False)
-class OutsideTool(ToolDefaults):
+class OutsideTool(Tool):
     """has_side_effects: the person is asked before each call."""
 
     name: str

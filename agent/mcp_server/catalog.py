@@ -10,9 +10,7 @@ from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
 from agent.evidence.fencing import as_written
-from agent.mcp_server.ask import AskArgs, ask
-from agent.mcp_server.caller import Caller, Reply
-from agent.mcp_server.listing import ListDocumentsArgs, list_documents
+from agent.mcp_server.own_tools import AskArgs, Caller, ListDocumentsArgs, Reply, ask, list_documents
 from agent.tools.base import (
     ToolArgs,
     ToolContext,

@@ -6,21 +6,20 @@ Stateless: every message is self-contained, so any web process can answer it. Th
 loaded with the first message.
 """
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 
-from agent.mcp_server.caller import Caller
 from agent.mcp_server.catalog import call, offered
+from agent.mcp_server.own_tools import Caller
 from agent.run_state.threads import own_thread
 from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:
+    import httpx2
     from mcp import types
     from mcp.server import Server
     from mcp.server.context import ServerRequestContext
@@ -33,66 +32,30 @@ INSTRUCTIONS = (
 )
 
 
-@dataclass
-class Exchange:
-    """An HTTP response."""
-
-    status: int = 500
-    content_type: str = ""
-    body: bytes = b""
-
-
-@dataclass
-class _Sent:
-    """An ASGI server for one request whose body is already read."""
-
-    body: bytes
-    exchange: Exchange = field(default_factory=Exchange)
-    is_read: bool = False
-
-    async def receive(self) -> MutableMapping[str, Any]:
-        if self.is_read:
-            await asyncio.Event().wait()  # a disconnect cancels the whole exchange
-        self.is_read = True
-        return {"type": "http.request", "body": self.body, "more_body": False}
-
-    async def send(self, message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self.exchange.status = message["status"]
-            self.exchange.content_type = dict(message.get("headers", ())).get(b"content-type", b"").decode()
-        else:
-            self.exchange.body += message.get("body", b"")
-
-
-async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> Exchange:
+async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> "httpx2.Response":
     """Answer one POST with the SDK. headers: of the request."""
+    import httpx2
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     manager = StreamableHTTPSessionManager(
         app=_server(), stateless=True, json_response=True, max_request_body_size=MAX_BYTES
     )
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": "/mcp",
-        "raw_path": b"/mcp",
-        "root_path": "",
-        "query_string": b"",
-        "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers],
-        CALLER: caller,
-    }
-    sent = _Sent(body)
+
+    async def served(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        await manager.handle_request({**scope, CALLER: caller}, receive, send)
+
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    request = httpx2.Request("POST", "http://localhost/mcp", headers=raw, content=body)
     async with own_thread(), manager.run():
-        await manager.handle_request(scope, sent.receive, sent.send)
-    return sent.exchange
+        response = await httpx2.ASGITransport(served).handle_async_request(request)
+    await response.aread()
+    return response
 
 
-def asks(body: Any, name: str) -> bool:
-    """Return whether a message calls the tool of this name. body: the parsed JSON message."""
+def asks_question(body: Any) -> bool:
+    """Return whether a message calls the tool `ask`. body: the parsed JSON message."""
     params = body.get("params") if isinstance(body, Mapping) else None
-    return isinstance(params, Mapping) and body.get("method") == "tools/call" and params.get("name") == name
+    return isinstance(params, Mapping) and body.get("method") == "tools/call" and params.get("name") == "ask"
 
 
 def _caller(ctx: "ServerRequestContext[Any, Any]") -> Caller:

@@ -15,10 +15,9 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
-from agent.mcp_server import ask
-from agent.mcp_server.caller import Caller
 from agent.mcp_server.oauth import McpAuthentication
-from agent.mcp_server.protocol import asks, exchange
+from agent.mcp_server.own_tools import Caller
+from agent.mcp_server.protocol import asks_question, exchange
 from agent.rest.sse import WhateverIsAccepted
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -50,7 +49,7 @@ class McpServer(PrincipalView):
         message = request.data  # refuses what is no JSON, or nested without end
         caller = Caller(self.principal, get_language() or "en", request.build_absolute_uri("/").rstrip("/"))
         answered = partial(_answered, caller, body, _headers(request))
-        if asks(message, ask.NAME) and hasattr(request._request, "seat"):
+        if asks_question(message) and hasattr(request._request, "seat"):
             return Later(answered)  # a run has its own queue; waiting for it holds no seat
         if not connection.in_atomic_block:
             close_old_connections()
@@ -59,7 +58,8 @@ class McpServer(PrincipalView):
 
 async def _answered(caller: Caller, body: bytes, headers: list[tuple[str, str]]) -> HttpResponse:
     made = await exchange(caller, body, headers)
-    return HttpResponse(made.body, status=made.status, content_type=made.content_type or "application/json")
+    kind = made.headers.get("content-type", "application/json")
+    return HttpResponse(made.content, status=made.status_code, content_type=kind)
 
 
 def _headers(request: Request) -> list[tuple[str, str]]:

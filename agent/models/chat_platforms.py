@@ -15,7 +15,7 @@ from copilot_site.lib.text.line_fields import LineField
 class ChatBot(models.Model):
     """The company's app at a chat platform. Its secrets are stored encrypted, together, and write-only.
 
-    platform: of `agent.chat_platforms.platforms`. bot_id: the platform's id of the bot. site: of this product, for
+    platform: `feishu`, the only one so far. bot_id: the platform's id of the bot. site: of this product, for
     links, without a trailing slash. The event address that the platform calls contains the row's id.
     """
 

@@ -46,15 +46,11 @@ class Role(models.TextChoices):
 
 
 class Rating(models.TextChoices):
-    """The asker's rating of an answer."""
-
     HELPFUL = "helpful", _("helpful")
     NOT_HELPFUL = "not_helpful", _("not helpful")
 
 
 class AnswerFault(models.TextChoices):
-    """The problem with an answer that did not help."""
-
     WRONG = "wrong", _("wrong")
     OUTDATED = "outdated", _("outdated")
     INCOMPLETE = "incomplete", _("incomplete")

@@ -85,8 +85,6 @@ class SetRun(models.Model):
 
 
 class CaseFault(models.TextChoices):
-    """The problem with an answer, according to its case."""
-
     NOT_ANSWERED = "not_answered", _("not answered")
     ANSWERED = "answered", _("answered, though there is no answer")
     OTHER_WORDS = "other_words", _("does not say it")

@@ -15,7 +15,7 @@ MAX_RESULTS = 10
 
 
 class WebSearchProvider(models.Model):
-    """A web search service. Its key is stored encrypted and is write-only. kind: of `agent.web.providers`."""
+    """A web search service. Its key is stored encrypted and is write-only. kind: of `agent.web.search_kinds`."""
 
     name = LineField(_("name"), max_length=80, unique=True)
     kind = models.CharField(_("kind"), max_length=40)

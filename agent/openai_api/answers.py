@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,6 @@ class OpenAIAnswer(TextAnswer):
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def used(self) -> dict[str, Any]:
-        """Return the chunk with the token usage."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": self._usage()}
 
     def _head(self, kind: str) -> dict[str, Any]:
@@ -59,7 +58,3 @@ class OpenAIAnswer(TextAnswer):
 
 def frame(body: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
-
-
-def frames(bodies: Iterable[Mapping[str, Any]]) -> bytes:
-    return b"".join(frame(body) for body in bodies)

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.openai_api import responses
-from agent.openai_api.answers import OpenAIAnswer, frame, frames
+from agent.openai_api.answers import OpenAIAnswer, frame
 from agent.openai_api.conversation import DEFAULT, begun
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from agent.profile_choice import usable_profiles
@@ -152,9 +152,9 @@ async def _chunks(principal: Principal, answer: OpenAIAnswer, *, is_counted: boo
         yield frame(openai_error(answer.error, "failed"))
     else:
         last = {"content": answer.close(), "annotations": answer.annotations}
-        yield frames(
-            [answer.chunk(last), answer.chunk({}, finish=answer.finish), *([answer.used()] if is_counted else [])]
-        )
+        yield frame(answer.chunk(last)) + frame(answer.chunk({}, finish=answer.finish))
+        if is_counted:
+            yield frame(answer.used())
     yield b"data: [DONE]\n\n"
 
 

@@ -47,7 +47,6 @@ class DryRun:
 
     @property
     def results(self) -> list[QueryShown]:
-        """Return the results of data sources that the answer cites."""
         return [query.shown for query in self.answer.queries if query.shown] if self.answer else []
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from agent.events import StopReason
 from agent.models import AnswerFault, Citation, Message, Rating
 from agent.oversight.replay import question_of
-from agent.oversight.statistics import answered_since, ended_as, first_day
+from agent.oversight.statistics import ENDINGS, answered_since, first_day
 from agent.privacy import ENOUGH_PEOPLE, privacy_settings
 from audit.actions import Action
 from audit.record import record
@@ -35,10 +35,10 @@ ALIKE = 0.5  # shared fraction of all terms from which on two questions are grou
 REPHRASED = 1 / 3  # and from which on one person's next question within SOON is the same in other words
 FAULTS = ("", AnswerFault.WRONG, AnswerFault.INCOMPLETE)  # of an answer; the others are of the document
 SOON = timedelta(minutes=5)
-DECLINED = ended_as("passages") & Q(
+DECLINED = ENDINGS["passages"] & Q(
     state__contains={"output": {"is_declined": True}}
 )  # a model found no answer in what it read
-UNANSWERED = ended_as("nothing") | DECLINED
+UNANSWERED = ENDINGS["nothing"] | DECLINED
 
 
 class Signal(models.TextChoices):

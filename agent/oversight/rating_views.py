@@ -58,7 +58,6 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _chosen(request: HttpRequest) -> dict[str, Any]:
-    """Return the filters in use."""
     given = {name: request.GET.get(name, "").strip() for name in ("rating", "user", "days", "comment")}
     known = {
         "rating": given["rating"] if given["rating"] in Rating.values else "",

@@ -56,7 +56,6 @@ class Used:
 
     @property
     def is_result(self) -> bool:
-        """Return whether it is a query result rather than a passage."""
         return self.kind == "sql_result"
 
 

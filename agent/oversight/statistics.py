@@ -105,21 +105,15 @@ def first_day(days: int = DAYS) -> date:
 
 
 def answered_since(day: date) -> QuerySet[Message]:
-    """Return the finished answers since the beginning of a day."""
     begin = timezone.make_aware(datetime.combine(day, datetime.min.time()))
     return answers().filter(created_at__gte=begin, is_complete=True)
-
-
-def ended_as(name: str) -> Q:
-    """Return a filter for an ending. Raises KeyError for an unknown name."""
-    return ENDINGS[name]
 
 
 def days_of_questions(days: int = DAYS) -> list[Day]:
     """Return each day of the period, including days without a question; the latest last."""
     first = first_day(days)
     slow = Count("pk", filter=Q(duration_ms__gte=SLOW_MS))
-    counted: dict[str, Any] = {name: Count("pk", filter=ended_as(name)) for name in ENDINGS}
+    counted: dict[str, Any] = {name: Count("pk", filter=ending) for name, ending in ENDINGS.items()}
     found = answered_since(first).order_by().annotate(day=TruncDate("created_at")).values("day")
     by_day = {row["day"]: row for row in found.annotate(**counted, slow=slow)}
     every = [first + timedelta(days=past) for past in range(days)]

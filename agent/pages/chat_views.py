@@ -1,6 +1,7 @@
 """The chat page. The answer itself comes over the socket; these views show stored messages."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -17,11 +18,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.attachments import unsent_attachments
-from agent.conversations.feedback import note_opened, rate_answer
+from agent.conversations.branches import Tree
+from agent.conversations.feedback import note_opened, rate_answer, rated_answers, read_questions
 from agent.conversations.first_page import first_page
 from agent.conversations.forms import AboutForm, FeedbackForm
-from agent.conversations.keepers import rated_answers, read_questions
-from agent.conversations.page import conversation_page, turn_page
+from agent.conversations.presentation.details import around
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import (
@@ -32,6 +33,7 @@ from agent.conversations.sessions import (
     get_answer,
     get_session,
     labels_of,
+    read_messages,
 )
 from agent.models import Role, Session
 from agent.oversight.gaps import USUAL_DAYS, gaps_for_keeper, record_look
@@ -222,3 +224,25 @@ def approval(request: HttpRequest, principal: Principal, approval_id: UUID) -> H
             close_old_connections()
         async_to_sync(go_on)(principal, row)
     return redirect(f"{reverse('conversation', args=[row.message.session_id])}#m-{row.message_id}")
+
+
+def conversation_page(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """Return one branch of the conversation in order, under today's rights, audited as `read_messages` does.
+
+    The branch is the most recent one through the given message. Raises NotFound.
+    """
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.path(through))
+
+
+def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
+    """Return a message after its parent. Raises NotFound."""
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
+
+
+def _prepared(principal: Principal, session: Session, tree: Tree, ids: Sequence[UUID]) -> list[ShownMessage]:
+    rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries", "pages"))
+    shown = read_messages(principal, session, rows)
+    beside = around(principal, shown, rows)
+    return [replace(item, around=beside.get(item.id), branches=tree.branches(item.id)) for item in shown]

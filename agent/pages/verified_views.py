@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -19,6 +18,7 @@ from agent.conversations.presentation.visibility import under_rights
 from agent.models import Message
 from agent.oversight.replay import get_answer, question_of
 from agent.privacy import note_view
+from agent.question_sets.upload import text_of
 from agent.run_state.cited_answer import laid_out
 from agent.verified_answers import csv_files
 from agent.verified_answers.selectors import get_kept, kept_answers, note_shown, shown_answers
@@ -175,7 +175,7 @@ def export(_request: HttpRequest, principal: Principal) -> HttpResponseBase:
 def import_file(request: HttpRequest, principal: Principal) -> HttpResponse:
     """Import the answers of a CSV file, all or none."""
     try:
-        n = csv_files.import_answers(principal, _text(checked(ImportForm(request.POST, request.FILES))["file"]))
+        n = csv_files.import_answers(principal, text_of(checked(ImportForm(request.POST, request.FILES))["file"]))
     except CopilotError as error:
         messages.error(request, str(error))
     else:
@@ -283,12 +283,3 @@ def _id(given: str) -> UUID:
         return UUID(given)
     except ValueError as error:
         raise NotFound(_("There is no such verified answer.")) from error
-
-
-def _text(file: UploadedFile[Any]) -> str:
-    if (file.size or 0) > csv_files.FILE_BYTES:
-        raise InvalidInput(_("The file is larger than 5 MB."))
-    try:
-        return str(file.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error

@@ -56,6 +56,5 @@ _breakers_lock = threading.Lock()
 
 
 def breaker_of(base_url: str, model: str) -> Breaker:
-    """Return the breaker of this process for a served model."""
     with _breakers_lock:
         return _breakers.setdefault((base_url, model), Breaker())

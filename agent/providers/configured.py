@@ -45,7 +45,6 @@ def required_model(name: str = "") -> ServedModel:
 
 
 def model_names() -> list[str]:
-    """Return the names of the selectable models."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
     return [*names, FROM_SETTINGS] if model_of_settings() else names
 

@@ -9,8 +9,6 @@ from copilot_site.lib.text.json_input import loads_answer
 
 @dataclass
 class PartialCall:
-    """A tool call received so far."""
-
     index: int | None = None
     id: str = ""
     name: str = ""
@@ -49,8 +47,6 @@ class CompleteCall:
 
 @dataclass
 class Reply:
-    """A model's reply so far."""
-
     text: str = ""
     reasoning: str = ""
     finish: str = ""
@@ -58,7 +54,6 @@ class Reply:
     _calls: list[PartialCall] = field(default_factory=list)
 
     def take(self, delta: Delta) -> None:
-        """Add one delta."""
         if delta.was_thought:
             self.text, self.reasoning = "", f"{self.reasoning}{self.text}"
         self.text += delta.text

@@ -26,40 +26,30 @@ class NoObject(ValueError):
         self.reply = reply
 
 
-async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, Reply]:
+async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
     """Return the model's answer as `wanted`. Raises NoObject, and ModelError."""
     reply = await _reply(model, messages, wanted)
     try:
-        return read(reply_content(reply), wanted), reply
+        return read(reply_content(reply), wanted)
     except ValueError as error:
         raise NoObject(str(error), reply) from error
 
 
-async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
-    """Return the same with one retry for repair, and every reply used, for counting.
+async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
+    """Return the model's answer as `wanted`, with one retry for repair.
 
     Raises ModelError: ModelUnreadable where two answers in a row cannot be parsed, or one does not end.
     """
-    replies: list[Reply] = []
     asked = list(messages)
     for _attempt in range(2):
         try:
-            answer, reply = await ask_once(model, asked, wanted)
+            return await ask_once(model, asked, wanted)
         except NoObject as error:
-            replies.append(error.reply)
             asked += [
                 {"role": "assistant", "content": reply_content(error.reply) or "(nothing)"},
                 {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
             ]
-        else:
-            return answer, [*replies, reply]
     raise ModelUnreadable(f"{model.name} twice gave no JSON object of the form that was asked for")
-
-
-async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
-    """Return the answer of `ask_for` without the replies."""
-    answer, _replies = await ask_for(model, messages, wanted)
-    return answer
 
 
 def reply_content(reply: Reply) -> str:

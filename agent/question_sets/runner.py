@@ -1,6 +1,12 @@
-"""A run over a set, one question per task: a worker that dies loses one question, which the next check requeues."""
+"""A run over a set, one question per task: a worker that dies loses one question, which the next check requeues.
 
+An answer is judged against its case: whether it is as expected, and whether it leaks anything.
+"""
+
+import re
 import time
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
 from uuid import UUID
 
 import structlog
@@ -8,16 +14,18 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from agent.models import CaseResult, SetRun
+from agent.events import StopReason
+from agent.models import Case, CaseResult, SetRun
 from agent.models.question_sets import CLAIMED_FOR, CaseFault
 from agent.oversight.dry_run import DryRun, dry_run
 from agent.oversight.impersonation import impersonated
 from agent.profile_choice import profile_from
 from agent.profiles.settings import Profile
-from agent.question_sets.judging import fault_in, leaks_in, names_of
 from authz.principal import Principal
 from authz.rights.governing import may_oversee
 from copilot_site.lib.errors import CopilotError
+from knowledge.models import Document
+from knowledge.text.normalise import normalise
 
 log = structlog.get_logger(__name__)
 
@@ -86,3 +94,49 @@ def _profile(run: SetRun) -> Profile | None:
         return None
     bases = run.profile.knowledge_bases.through.objects.filter(agentprofile=run.profile)
     return profile_from(run.profile, bases.values_list("knowledgebase_id", flat=True))
+
+
+def plain(text: str) -> str:
+    """Reduce a text to lower-case letters and digits, for comparison with expected answers."""
+    return re.sub(r"[\W_]+", "", normalise(text).lower())
+
+
+def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) -> str:
+    """Return the first `Fault` of an answer, or "". filenames: file name and title of each cited document."""
+    is_answered = trial.stop_reason == StopReason.OK
+    if case.is_answerable is False:
+        return CaseFault.ANSWERED if is_answered else ""
+    expects = case.is_answerable or case.answers or case.documents
+    if expects and not is_answered:
+        return CaseFault.NOT_ANSWERED
+    text = plain(trial.text)
+    if case.answers and not any(plain(words) in text for words in case.answers):
+        return CaseFault.OTHER_WORDS
+    if case.documents and not any(_is_named(names, case.documents) for names in filenames):
+        return CaseFault.OTHER_DOCUMENT
+    return ""
+
+
+def leaks_in(case: Case, trial: DryRun, person: Principal) -> int:
+    """Count what an answer tells that this person must not be told: forbidden words, and documents they may not read."""
+    written = plain(" ".join([trial.text, *(f"{one.title} {one.snippet}" for one in trial.references)]))
+    words = sum(plain(text) in written for text in case.forbidden if plain(text))
+    cited = {one.knowledge_id for one in trial.references}
+    readable = Document.objects.visible_to(person).filter(pk__in=cited).count()
+    return words + len(cited) - readable
+
+
+def names_of(trial: DryRun, person: Principal) -> list[tuple[str, str]]:
+    """Return file name and title of each cited document that the person may read."""
+    cited = {one.knowledge_id for one in trial.references}
+    return list(Document.objects.visible_to(person).filter(pk__in=cited).values_list("filename", "title"))
+
+
+def _is_named(names: tuple[str, str], expected: Collection[str]) -> bool:
+    """Return whether a document is among these, by title, file name, or file name without ending.
+
+    Only the last part of a path counts.
+    """
+    filename, title = names
+    known = {title.casefold(), filename.casefold(), PurePosixPath(filename).stem.casefold()}
+    return any(name.casefold() in known or PurePosixPath(name).name.casefold() in known for name in expected)

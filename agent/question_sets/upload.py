@@ -4,12 +4,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
 from agent.runs.start import QUESTION_LENGTH
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.text.json_input import loads
 
+FILE_BYTES = 5_000_000
 MAX_CASES = 2_000
 MAX_WORDS = 50  # of one list
 
@@ -25,6 +27,16 @@ class Line:
     answers: list[str]
     documents: list[str]
     forbidden: list[str]
+
+
+def text_of(file: UploadedFile[Any]) -> str:
+    """Return the text of an uploaded file. Raises InvalidInput where it is too large, or not UTF-8."""
+    if (file.size or 0) > FILE_BYTES:
+        raise InvalidInput(_("The file is larger than 5 MB."))
+    try:
+        return str(file.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
 
 
 def lines_of(questions: str, judgements: str = "") -> list[Line]:

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
@@ -20,7 +19,7 @@ from agent.models import AgentProfile, Case, SetRun
 from agent.oversight.replay import get_answer
 from agent.question_sets import services
 from agent.question_sets.selectors import compared, figures_of, sets
-from agent.question_sets.upload import lines_of
+from agent.question_sets.upload import lines_of, text_of
 from agent.runs.start import QUESTION_LENGTH
 from audit.actions import Action
 from audit.record import record
@@ -32,7 +31,6 @@ from copilot_site.lib.http.forms import first_fault
 from knowledge.governance.parameters import holder_names
 
 PAGE_SIZE = 50
-FILE_BYTES = 5_000_000
 FILES_ID = "id_file_%s"  # the form of a question stands on the same page, and names a person, too
 
 
@@ -66,7 +64,6 @@ class CaseForm(forms.Form):
 
 
 def filled_form(case: Case) -> CaseForm:
-    """Return the form filled in with this question."""
     lists = {name: "\n".join(getattr(case, name)) for name in ("answers", "documents", "forbidden")}
     answerable = "" if case.is_answerable is None else str(int(case.is_answerable))
     return CaseForm(
@@ -161,7 +158,7 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
 
     def upload() -> HttpResponseBase:
         files = _valid(files_form)
-        lines = lines_of(_text(files["questions"]), _text(files["judgements"]) if files["judgements"] else "")
+        lines = lines_of(text_of(files["questions"]), text_of(files["judgements"]) if files["judgements"] else "")
         n = services.add_lines(user, set_id, lines, person=files["person"])
         messages.success(request, ngettext("One question was added.", "%(n)d questions were added.", n) % {"n": n})
         return back
@@ -249,15 +246,6 @@ def _valid(form: forms.Form) -> dict[str, Any]:
     if not form.is_valid():
         raise InvalidInput(first_fault(form))
     return form.cleaned_data
-
-
-def _text(file: UploadedFile[Any]) -> str:
-    if (file.size or 0) > FILE_BYTES:
-        raise InvalidInput(_("The file is larger than 5 MB."))
-    try:
-        return str(file.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
 
 
 def _record_look(principal: Principal, cases: Iterable[Case]) -> None:

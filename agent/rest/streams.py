@@ -1,5 +1,6 @@
 """Streamed answers: ask, resume an unfinished answer, stop it."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -7,13 +8,16 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponseBase
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.plumbing import ResolvedComponent
+from pydantic import TypeAdapter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent.events import Event
 from agent.models import Message
 from agent.profiles.settings import Options
-from agent.rest.event_schema import StreamedEvent
 from agent.rest.sessions import Question, table_names
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
 from agent.rest.synchronous_answer import asked
@@ -24,6 +28,52 @@ from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import operation
 from copilot_site.lib.http.strict_serializers import Input
 from knowledge.rest.search import scope_of
+
+PREFIX = "Streamed"  # of component names, to avoid clashes with those of serializers
+_REF = "#/components/schemas/"
+
+
+class StreamedEvent:
+    """Stands in an operation for what its stream consists of: one JSON object in each `data:` line."""
+
+
+class StreamedEventExtension(OpenApiSerializerExtension):
+    target_class = StreamedEvent
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return StreamedEvent.__name__
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """Return `oneOf` by `response_type`; each event becomes a component."""
+        schema = TypeAdapter(Event).json_schema(ref_template=f"{_REF}{PREFIX}{{model}}")
+        for name, part in schema.pop("$defs").items():
+            if "response_type" in part.get("properties", {}):
+                part["required"] = ["response_type", *part.get("required", [])]
+            component: Any = ResolvedComponent(  # type: ignore[no-untyped-call]
+                f"{PREFIX}{name}", ResolvedComponent.SCHEMA, as_3_0(part), object=f"{PREFIX}{name}"
+            )
+            auto_schema.registry.register_on_missing(component)
+        described: dict[str, Any] = as_3_0(schema)
+        return described | {"description": "One event: the JSON object of one `data:` line."}
+
+
+def as_3_0(part: Any) -> Any:
+    """Convert a JSON Schema 2020-12, as pydantic writes it, to OpenAPI 3.0."""
+    if isinstance(part, list):
+        return [as_3_0(item) for item in part]
+    if not isinstance(part, Mapping):
+        return part
+    given = dict(part)
+    if "const" in given:
+        given["enum"] = [given.pop("const")]
+    if {"type": "null"} in given.get("anyOf", []):
+        left = [item for item in given.pop("anyOf") if item != {"type": "null"}]
+        given |= {"nullable": True} | (left[0] if len(left) == 1 and "$ref" not in left[0] else {"anyOf": left})
+    choices = given.pop("enum", None)
+    plain = {name: as_3_0(value) for name, value in given.items()}
+    if choices:  # one level down, where drf-spectacular makes no component of its own of it
+        plain["allOf"] = [{"type": plain.pop("type", "string"), "enum": choices}]
+    return plain
 
 
 class ChatRequest(Question):

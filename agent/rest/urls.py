@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import attachments, impersonation, queries, reading, sessions, streams, tools, verified_answers
+from agent.rest import attachments, impersonation, queries, sessions, streams, tools, verified_answers
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -45,8 +45,8 @@ urlpatterns = [
     path("see-as/documents", impersonation.DocumentsAs.as_view(), name="see-as-documents"),
     path("see-as/knowledge-search", impersonation.KnowledgeSearchAs.as_view(), name="see-as-knowledge-search"),
     path("see-as/answer", impersonation.AnswerAs.as_view(), name="see-as-answer"),
-    path("agent-tools/get_document_info", reading.DocumentInfo.as_view(), name="tool-document-info"),
-    path("agent-tools/list_knowledge_chunks", reading.KnowledgeChunks.as_view(), name="tool-knowledge-chunks"),
+    path("agent-tools/get_document_info", tools.DocumentInfo.as_view(), name="tool-document-info"),
+    path("agent-tools/list_knowledge_chunks", tools.KnowledgeChunks.as_view(), name="tool-knowledge-chunks"),
     path("agent-tools", tools.AgentTools.as_view(), name="agent-tools"),
     path("tenants/kv/agent-config", tools.TenantAgentConfig.as_view(), name="agent-config"),
 ]

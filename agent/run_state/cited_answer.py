@@ -109,7 +109,6 @@ class CitedAnswer:
 
     @property
     def evidence_ids(self) -> list[str]:
-        """Return the evidence ids of its sources, by number."""
         numbered = [(citation.number, citation.evidence_id) for citation in self.citations]
         numbered += [(query.number, query.evidence_id) for query in self.queries]
         numbered += [(item.number, item.evidence_id) for item in self.pages]

@@ -1,16 +1,15 @@
 """The state of one question's run in memory: everything that changes while it is answered."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from agent.budget import Spent
 from agent.events import Reflection, StopReason
-from agent.profiles.attached import Attached
 from agent.profiles.settings import Profile
-from agent.prompting import Prompt
+from agent.prompting import Prompt, prompt
 from agent.providers.base import ChatModel
 from agent.run_state.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
 from agent.run_state.outside import AllowedCall, WebPassage
@@ -47,7 +46,6 @@ class Finding:
 
     @property
     def is_result(self) -> bool:
-        """Return whether it is the result of a query."""
         return self.item.type == "sql_result"
 
     @property
@@ -66,6 +64,25 @@ class Goto:
     """The last item that a state yields: the next state."""
 
     state: State
+
+
+@dataclass(frozen=True)
+class Attached:
+    """asked_with: ids of the files attached to the question. names: of all readable files of the conversation."""
+
+    asked_with: Sequence[UUID] = ()
+    names: Mapping[UUID, str] = field(default_factory=dict)
+
+    def prompt(self, language: str, *, use: Callable[[Prompt], str]) -> str:
+        """Return the prompt that describes the files, appended to the model's other instructions.
+
+        "" where there are none. use: records a prompt and returns its text.
+        """
+        if not self.names:
+            return ""
+        ordered = sorted(self.names, key=lambda pk: pk not in self.asked_with)
+        lines = [f"- {'[*] ' if pk in self.asked_with else ''}{pk}: {self.names[pk]}" for pk in ordered]
+        return "\n".join(["", "", use(prompt("attached", language)), *lines])
 
 
 @dataclass
@@ -149,12 +166,10 @@ class Run:
 
     @property
     def data(self) -> DataScope:
-        """Return the data in scope."""
         return DataScope(self.tables, self.scope, self.base_ids)
 
     @property
     def verified(self) -> Finding | None:
-        """Return the verified answer found for the question."""
         return next((entry for entry in self.findings.values() if entry.verified), None)
 
     @property

@@ -30,8 +30,6 @@ class State(StrEnum):
 
 
 class Route(StrEnum):
-    """The kind of a question."""
-
     DOC = "DOC"
     SQL = "SQL"
     CALC = "CALC"

@@ -6,7 +6,7 @@ event with that number tells a client to drop what it has.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, nullcontext
 from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
@@ -22,13 +22,13 @@ from agent.events import (
     Complete,
     Error,
     Event,
-    KnowledgeReference,
     QueryReference,
     References,
     Reflection,
     StopReason,
     WebReference,
 )
+from agent.evidence.items import reference
 from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
 from agent.run_state.cited_answer import CitedSentence, laid_out
@@ -64,7 +64,7 @@ async def follow(
     principal = principal.in_conversation(session_id)
     if not is_own:
         await reading(_open_again, principal, session_id, message_id)
-    with _counted(principal, is_own):
+    with nullcontext() if is_own else _counted(principal):
         async with aclosing(_followed(principal, session_id, message_id, after, is_own)) as entries:
             async for entry in entries:
                 yield entry
@@ -76,15 +76,9 @@ def _open_again(principal: Principal, session_id: UUID, message_id: UUID) -> Non
     read_message(principal, get_session(principal, session_id), message_id)
 
 
-def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
-    """Count one more reader of this person. Askers are counted where runs are (`agent.runs.start`)."""
-    if is_own:
-        return nullcontext()
-    return _held(principal)
-
-
 @contextmanager
-def _held(principal: Principal) -> Iterator[None]:
+def _counted(principal: Principal) -> Iterator[None]:
+    """Count one more reader of this person. Askers are counted where runs are (`agent.runs.start`)."""
     try:
         READERS.take(principal.user_id)
     except HoldsTooMuch:
@@ -184,13 +178,11 @@ def _key_of(query: ShownQuery) -> str:
 
 
 def _asked(session: Session, shown: ShownMessage) -> str:
-    """Return the question of this answer, as asked."""
     assert shown.parent_id is not None, "an answer follows a question"
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _events_of(shown: ShownMessage) -> list[Event]:
-    """Return the events between the question and the last one."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries or shown.pages:
         events.append(_references(shown))
@@ -236,19 +228,10 @@ def _end(shown: ShownMessage) -> Event:
 def _references(shown: ShownMessage) -> References:
     return References(
         knowledge_references=[
-            KnowledgeReference(
-                number=citation.number,
-                evidence_id=citation.evidence_id,
-                knowledge_base_id=citation.passage.knowledge_base_id,
-                knowledge_id=citation.passage.document_id,
-                chunk_id=citation.passage.chunk_id,
-                title=citation.passage.title,
-                heading_path=list(citation.passage.heading_path),
-                page=citation.page,
-                snippet=citation.snippet,
-                score=citation.score,
+            reference(c.number, c.passage, c.score, start=c.start, end=c.end).model_copy(
+                update={"evidence_id": c.evidence_id}
             )
-            for citation in shown.citations
+            for c in shown.citations
         ],
         query_references=[
             QueryReference(

@@ -238,7 +238,6 @@ class Batches:
             self._hurries.set()
 
     def end(self) -> None:
-        """Close the queue."""
         self._queue.put_nowait(_END)
         self._hurries.set()
 

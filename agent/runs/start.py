@@ -30,14 +30,13 @@ from agent.events import Event
 from agent.models import AgentProfile, Message, Role, Session, ToolApproval
 from agent.profile_choice import profile_of
 from agent.profiles.asked_in import require_tables
-from agent.profiles.attached import Attached
 from agent.profiles.kept_scope import kept, scope_of, tables_of
 from agent.profiles.settings import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
 from agent.run_state.outside import AllowedCall
-from agent.run_state.run import Run
+from agent.run_state.run import Attached, Run
 from agent.run_state.threads import in_thread, is_waited_for
 from agent.runs.leases import held
 from agent.runs.run import events_of, launch

@@ -12,7 +12,6 @@ from copilot_site.lib.traces import Part, Value, is_reported, send
 
 
 def export(run: Run) -> None:
-    """Hand the run over to the collector's thread."""
     if is_reported():
         whole, *below = parts(run)
         send(whole, below)

@@ -1,7 +1,5 @@
 """The skills offered to a run: names and descriptions; the rest is read on demand."""
 
-from dataclasses import dataclass
-
 from django.db.models import F, QuerySet
 
 from agent.models import Skill, SkillVersion
@@ -11,18 +9,10 @@ from copilot_site.lib.errors import NotFound
 READ, EXECUTE = "read_skill", "execute_skill_script"
 
 
-@dataclass(frozen=True)
-class Offer:
-    """The description of a skill before it is read."""
-
-    name: str
-    description: str
-
-
-def offers(profile: str) -> list[Offer]:
-    """Return the skills that are enabled and bound to the profile of this name, by name."""
+def offers(profile: str) -> dict[str, str]:
+    """Return the descriptions of the skills that are enabled and bound to the profile of this name, by name."""
     rows = _in_use().filter(skill__profiles__name=profile).order_by("skill__name")
-    return [Offer(*row) for row in rows.values_list("skill__name", "description")]
+    return dict(rows.values_list("skill__name", "description"))
 
 
 def version_of(profile: str, name: str) -> SkillVersion:

@@ -15,7 +15,7 @@ from agent.run_state.run import Finding, Run
 from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.packages import GIVEN, files_in
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
@@ -60,7 +60,7 @@ class ExecuteArgs(ToolArgs):
         return bool(self.input or self.args)
 
 
-class ExecuteSkillScript(ToolDefaults):
+class ExecuteSkillScript(Tool):
     """Run a Python script of a skill that you have read, as its instructions say.
 
     It runs apart, without network and without any file but the skill's and what you name in evidence_ids and documents. What it prints

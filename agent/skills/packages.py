@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import InvalidInput, NotFound
 from copilot_site.lib.storage.regular_files import read_regular
 from copilot_site.lib.storage.zip_files import ZipBounds, fault_of
 from copilot_site.lib.text.json_input import cleaned
@@ -192,3 +192,17 @@ def _parted(text: bytes) -> tuple[object, str]:
         return cleaned(yaml.safe_load(found[1])), cleaned(words[found.end() :])
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidInput(_("The head of SKILL.md is not valid YAML.")) from error
+
+
+FOLDER = Path(__file__).resolve().parent / "shipped"
+
+
+def shipped_names() -> list[str]:
+    return sorted(place.name for place in FOLDER.iterdir() if place.is_dir())
+
+
+def shipped_package(name: str) -> Package:
+    """Read a shipped skill. Raises NotFound for another name."""
+    if name not in shipped_names():
+        raise NotFound(f"There is no skill of ours called {name[:80]!r}.")
+    return package_in(FOLDER / name)

@@ -8,7 +8,7 @@ from agent.prompting import prompt
 from agent.run_state.run import Run
 from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.packages import MANIFEST, files_in
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
 from audit.actions import Action
 from authz.principal import Principal
 
@@ -22,7 +22,7 @@ class ReadSkillArgs(ToolArgs):
     )
 
 
-class ReadSkill(ToolDefaults):
+class ReadSkill(Tool):
     """Read the instructions of a skill that you were told of, or a file that they name.
 
     Read a skill before you follow it or run one of its scripts; it says which scripts there are and what they want.
@@ -38,7 +38,7 @@ class ReadSkill(ToolDefaults):
         return None if is_any_on() else Words("No skill is switched on.", "没有启用任何技能。")
 
     def briefing(self, run: Run) -> str | None:
-        skills = [f"- {offer.name}: {offer.description}" for offer in offers(run.profile.name)]
+        skills = [f"- {name}: {description}" for name, description in offers(run.profile.name).items()]
         return "\n".join([run.use(prompt("skills", asked_in(run))), *skills]) if skills else None
 
     async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:

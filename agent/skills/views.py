@@ -20,8 +20,7 @@ from agent.models.skills import Verdict
 from agent.providers.configured import model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
-from agent.skills.packages import ZIP_BYTES, Package, read_package
-from agent.skills.shipped_skills import shipped_names, shipped_package
+from agent.skills.packages import ZIP_BYTES, Package, read_package, shipped_names, shipped_package
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound

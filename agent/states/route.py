@@ -99,7 +99,6 @@ def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
 
 
 def _briefing(run: Run) -> str:
-    """Return the plan in words."""
     with override(run.language):
         heads = {"knowledge_search": _("First the documents:"), "database_query": _("Then the business data:")}
     return "\n".join(f"{heads[step.tool]} {step.question}" for step in run.state.plan.subtasks)

@@ -23,7 +23,7 @@ from agent.run_state.state import State
 from agent.run_state.threads import worked
 from agent.states.refuse import askable
 from agent.tools.knowledge_search import TOP_K
-from agent.verified_answers.telling import above, cited_answer, referred
+from agent.verified_answers.telling import above, cited_answer
 from agent.workflow import Together, add_trace
 from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
@@ -48,7 +48,7 @@ async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
         answer = cited_answer(finding)
     add_trace(run, State.SYNTHESIZE, action="tell_verified")
     run.deliver(answer, TOLD)
-    yield referred(finding, answer)
+    yield _referred(run, answer)
     async for event in _sentences(run, answer):
         yield event
     yield Goto(State.DONE)

@@ -43,7 +43,6 @@ def asks_only(term: str) -> bool:
 
 @lru_cache(maxsize=8_192)  # sentences of the passages that were read last: some 20 MB
 def term_ids(text: str) -> frozenset[int]:
-    """Return the ids of a text's terms."""
     return frozenset(map(term_id, terms(text)))
 
 

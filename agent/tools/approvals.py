@@ -30,7 +30,6 @@ class NeedsApproval(ToolMistake):
 
 @transaction.atomic
 def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any]) -> ToolApproval:
-    """Store a call that waits for approval."""
     row = ToolApproval.objects.create(
         user_id=run.principal.user_id,
         message_id=run.message_id,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
-from typing import Any, Literal, NamedTuple, Protocol, get_origin
+from typing import Any, Literal, NamedTuple, get_origin
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -164,7 +164,7 @@ class Objection(ToolMistake):
     """The model's call may be intended as it is: the model is warned once, and may repeat it unchanged."""
 
 
-class Tool(Protocol):
+class Tool:
     """A thing the model may do. Its docstring is what the model reads; instances hold no state.
 
     label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
@@ -178,37 +178,7 @@ class Tool(Protocol):
     name: str
     label: Words
     description: Words
-    scope: str
-    timeout_s: float
-    has_side_effects: bool
-    is_default: bool
-    is_for_plans: bool
-    brings: Brings
-    node: State
-
-    @property
-    def Args(self) -> type[ToolArgs]:  # noqa: N802 - a class, named as one
-        """Return the model of its arguments."""
-
-    def why_not(self, principal: Principal) -> Words | None:
-        """Return why this person cannot use it now; None where they can. Must be cheap."""
-
-    def briefing(self, run: Run) -> str | None:
-        """Return its part of the run's instructions, "" for none.
-
-        None where this run cannot use it and should not be told of it.
-        """
-
-    def for_model(self) -> tuple[str, Mapping[str, Any]]:
-        """Return its description for a model, and the JSON Schema of its arguments."""
-
-    async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
-        """Run the tool. Raises ToolMistake or a CopilotError for errors that the model can correct."""
-
-
-class ToolDefaults:
-    """Defaults shared by most tools."""
-
+    Args: type[ToolArgs]
     scope: str = ""
     timeout_s: float = 15.0
     has_side_effects: bool = False
@@ -218,15 +188,24 @@ class ToolDefaults:
     node: State = State.ACT
 
     def why_not(self, principal: Principal) -> Words | None:
+        """Return why this person cannot use it now; None where they can. Must be cheap."""
         return None
 
     def briefing(self, run: Run) -> str | None:
+        """Return its part of the run's instructions, "" for none.
+
+        None where this run cannot use it and should not be told of it.
+        """
         return ""
 
     def for_model(self) -> tuple[str, Mapping[str, Any]]:
-        arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
+        """Return its description for a model, and the JSON Schema of its arguments."""
         kind: Any = type(self)
-        return _plain_arguments(kind, arguments)
+        return _plain_arguments(kind, self.Args)
+
+    async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
+        """Run the tool. Raises ToolMistake or a CopilotError for errors that the model can correct."""
+        raise NotImplementedError
 
 
 tools: Registry[Tool] = Registry("tool")

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
 from agent.run_state.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 
 
 class CalculateArgs(ToolArgs):
@@ -15,7 +15,7 @@ class CalculateArgs(ToolArgs):
     )
 
 
-class Calculate(ToolDefaults):
+class Calculate(Tool):
     """Work out arithmetic exactly: + - * / // % **, percentages, round, min, max, sum, avg, sqrt; units with `to`; dates with days and
     weeks.
     """

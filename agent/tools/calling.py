@@ -9,7 +9,17 @@ from pydantic import ValidationError
 
 from agent.evidence.fencing import bounded, escaped
 from agent.run_state.threads import limited
-from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
+from agent.tools.base import (
+    NotReadable,
+    Tool,
+    ToolContext,
+    ToolMistake,
+    ToolResult,
+    current_name,
+    find,
+    tools,
+    why_closed,
+)
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
@@ -58,19 +68,13 @@ def _known(name: str, outside: Sequence[Tool]) -> Tool | None:
 
 
 def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
-    """Return the person with their current rights, and why they cannot use the tool.
-
-    "" where they can or it is unknown.
+    """Return the person with their current rights, and why they cannot use the tool: "" where they can or it is unknown.
 
     Raises NotFound where the person is gone.
     """
     fresh = principal.again()
-    if tool is None:
-        return fresh, ""
-    if tool.scope and not fresh.may_use(tool.scope):
-        return fresh, f"{tool.name} cannot be used with this API token: it does not open {tool.scope!r}."
-    why = tool.why_not(fresh)
-    return fresh, f"{tool.name} cannot be used now: {why.en}" if why else ""
+    why = why_closed(tool, fresh) if tool else None
+    return fresh, f"{tool.name} cannot be used now: {why.en}" if tool and why else ""
 
 
 def _note(ctx: ToolContext, called: Called) -> None:

@@ -1,4 +1,4 @@
-"""Query spreadsheets."""
+"""List the tables of spreadsheets, and query them."""
 
 import hashlib
 from typing import Any
@@ -8,17 +8,67 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence.document_facts import found_rows
-from agent.evidence.fencing import escaped, fenced
+from agent.evidence.fencing import escaped, fenced, fenced_facts
 from agent.evidence.items import text_hash
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.data_schema import no_spreadsheet
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
 from business.spreadsheets.queries import MAX_DOCUMENTS, LoadedTable, SheetLimits, in_child, tables_of
+from copilot_site.lib.text.one_line import one_line
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import spreadsheets_within
 
 PREVIEW_CHARACTERS = 200
+
+
+NO_SPREADSHEETS = Words(
+    "there is no spreadsheet or CSV document that this person may read.", "没有您可以读取的电子表格或 CSV 文档。"
+)
+
+
+class _SpreadsheetTool(Tool):
+    timeout_s = 20.0
+    node = State.QUERY
+
+    def why_not(self, principal: Principal) -> Words | None:
+        return None if spreadsheets_within(principal, Scope()).exists() else NO_SPREADSHEETS
+
+
+class SchemaArgs(ToolArgs):
+    knowledge_ids: list[UUID] = Field(
+        default_factory=list,
+        max_length=MAX_DOCUMENTS,
+        description="Spreadsheet or CSV documents; all in scope, if they are few.",
+    )
+
+
+class DataSchema(_SpreadsheetTool):
+    """List the tables of spreadsheet and CSV documents: names, columns with types, numbers of rows, samples."""
+
+    name = "data_schema"
+    label = Words("Look at tables", "查看数据结构")
+    description = Words(
+        "Shows tables, columns and types of spreadsheets and CSV documents.", "查看表格文件的数据表、字段与类型"
+    )
+    Args = SchemaArgs
+
+    async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolResult:
+        tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
+        described = (await in_child(tables, sql=None, limits=SheetLimits()))["tables"]
+        lines, shown = [], []
+        for table, facts in zip(tables, described, strict=True):
+            title = " > ".join(filter(None, (table.document.title, table.sheet)))
+            columns = ", ".join(f'"{column["name"]}" {column["type"]}' for column in facts["columns"])
+            lines += [f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows", f"  {columns}"]
+            lines += [f"  e.g. {row}" for row in facts["sample"]]
+            shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
+        message = f"{len(shown)} tables:\n{fenced_facts('tables', map(one_line, lines))}"
+        return ToolResult(message, {"display_type": "data_schema", "tables": shown})
+
+
+add_tool(DataSchema())
 
 
 class AnalysisArgs(ToolArgs):
@@ -34,7 +84,7 @@ class AnalysisArgs(ToolArgs):
     )
 
 
-class DataAnalysis(ToolDefaults):
+class DataAnalysis(_SpreadsheetTool):
     """Count, sum and compare the rows of spreadsheet and CSV documents with SQL. Call data_schema first, with the same knowledge_ids, for
     tables (t1, t2, …) and columns. At most 200 rows come back: let the database add up.
     """
@@ -43,11 +93,6 @@ class DataAnalysis(ToolDefaults):
     label = Words("Analyse tables", "数据分析")
     description = Words("Counts and adds up spreadsheets and CSV documents with SQL.", "用 SQL 对表格文件进行统计分析")
     Args = AnalysisArgs
-    timeout_s = 20.0
-    node = State.QUERY
-
-    def why_not(self, principal: Principal) -> Words | None:
-        return no_spreadsheet(principal)
 
     async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolResult:
         tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
@@ -94,7 +139,6 @@ def _finding(sql: str, found: dict[str, Any], text: str, read: list[LoadedTable]
 
 
 def as_text(columns: list[str], rows: list[list[Any]]) -> str:
-    """Format rows as lines, cells separated by bars."""
     lines = [" | ".join(columns), *(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)]
     return "\n".join(lines)
 

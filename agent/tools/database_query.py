@@ -13,9 +13,9 @@ from agent.run_state.state import EvidenceItem, EvidenceSource, ExploreForm, Mea
 from agent.tools.base import (
     NotReadable,
     Objection,
+    Tool,
     ToolArgs,
     ToolContext,
-    ToolDefaults,
     ToolMistake,
     ToolResult,
     Words,
@@ -51,7 +51,7 @@ class QueryArgs(ToolArgs):
         return self
 
 
-class DatabaseQuery(ToolDefaults):
+class DatabaseQuery(Tool):
     """Query the company's databases: numbers, lists and rankings. Write `sql` over the tables you were told; call with `question` alone to
     be told them. Org units are filtered for you, at most 50 rows come back: let the database count and add up.
     """

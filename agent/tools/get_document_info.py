@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.evidence.document_facts import found_facts
 from agent.evidence.fencing import escaped, fenced, fenced_facts
 from agent.run_state.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
 from copilot_site.lib.text.one_line import one_line
 from knowledge.models import ParseStatus
 from knowledge.tool_selectors import Facts, document_facts
@@ -32,7 +32,7 @@ class InfoArgs(ToolArgs):
     fields: list[FieldName] = Field(default_factory=list, description="Only these facts.")
 
 
-class GetDocumentInfo(ToolDefaults):
+class GetDocumentInfo(Tool):
     """Get facts of documents without their text: title, file, size, fields, whether they can be searched yet, how many passages."""
 
     name = "get_document_info"

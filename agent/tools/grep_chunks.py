@@ -10,7 +10,7 @@ from agent.evidence.fencing import fenced
 from agent.evidence.items import found_passage
 from agent.run_state.state import State
 from agent.run_state.threads import worked
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, within
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import PATTERN_LENGTH, grep
 
@@ -28,7 +28,7 @@ class GrepArgs(ToolArgs):
     max_results: int = Field(default=20, ge=1, le=50, description="Passages to return.")
 
 
-class GrepChunks(ToolDefaults):
+class GrepChunks(Tool):
     """Find passages with an exact word, name, error code, version or number, or that match a regular expression. Returns <evidence>."""
 
     name = "grep_chunks"

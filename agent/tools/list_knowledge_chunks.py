@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.evidence.fencing import fenced
 from agent.evidence.items import found_passage
 from agent.run_state.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import Page, chunk_page, chunks_around
 
@@ -34,7 +34,7 @@ class ListArgs(ToolArgs):
         return LIMIT if self.limit <= 0 else min(self.limit, MAX)
 
 
-class ListKnowledgeChunks(ToolDefaults):
+class ListKnowledgeChunks(Tool):
     """Read on in a document: its passages in order, a page at a time, or one passage with those around it. Returns <evidence>."""
 
     name = "list_knowledge_chunks"

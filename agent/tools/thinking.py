@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
 
 
 class ThinkingArgs(ToolArgs):
@@ -10,7 +10,7 @@ class ThinkingArgs(ToolArgs):
     next_thought_needed: bool = Field(default=False, description="Whether you want to think on before you act.")
 
 
-class Thinking(ToolDefaults):
+class Thinking(Tool):
     """Think step by step before you act: split the question, weigh what you found, decide what is missing.
 
     It reads nothing and changes nothing. Use it when a question has parts or when two sources disagree.
@@ -24,7 +24,7 @@ class Thinking(ToolDefaults):
     Args = ThinkingArgs
     timeout_s = 1.0
     is_for_plans = True
-    brings: Brings = "nothing"
+    brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: ThinkingArgs) -> ToolResult:
         return ToolResult(

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
 
 
 class TodoStep(ToolArgs):
@@ -17,7 +17,7 @@ class TodoArgs(ToolArgs):
     steps: list[TodoStep] = Field(min_length=1, max_length=12, description="The whole plan, in order, every time.")
 
 
-class TodoWrite(ToolDefaults):
+class TodoWrite(Tool):
     """Write or update a plan of research steps for a question that needs several searches.
 
     Send the whole list each time, with the status of every step. Plan what to look up, not how to phrase the answer.
@@ -29,7 +29,7 @@ class TodoWrite(ToolDefaults):
     Args = TodoArgs
     timeout_s = 1.0
     is_for_plans = True
-    brings: Brings = "nothing"
+    brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: TodoArgs) -> ToolResult:
         marks = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}

@@ -22,7 +22,6 @@ COLUMNS = ("folder", "question", "wordings", "answer", "documents", "data_source
 NEEDED = ("folder", "question", "answer")
 MAX_LINES = 500
 MAX_FAULTS = 20  # told at once
-FILE_BYTES = 5_000_000
 T = TypeVar("T")
 
 

@@ -1,7 +1,7 @@
 """Change verified answers: texts by the keepers of their folder, statements by the keepers of their data source."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
@@ -71,37 +71,34 @@ def save_text(
     question, text = tidy_question(given.question), _text(given.text)
     _require_day(given.expires_on)
     wordings = wordings_of(question, given.wordings)  # before the transaction: another server may embed
-    return _store(
-        principal, given, folder_id, answer_id, replaces=replaces, question=question, text=text, wordings=wordings
-    )
+    tidy = replace(given, question=question, text=text)
+    return _store(principal, tidy, wordings, folder_id, answer_id, replaces=replaces)
 
 
 @transaction.atomic
 def _store(
     principal: Principal,
     given: Given,
+    wordings: list[VerifiedWording],
     folder_id: UUID,
     answer_id: UUID | None,
     *,
     replaces: bool,
-    question: str,
-    text: str,
-    wordings: list[VerifiedWording],
 ) -> VerifiedAnswer:
     answer = get_kept(principal, answer_id) if answer_id else VerifiedAnswer()
     if answer.source_id is not None:
         raise InvalidInput(_("This answer is a query: correct it in a conversation."))
     folder = get_visible(Folder, principal, pk=folder_id)
     require(principal, Right.MANAGE, folder)
-    key = question_key(question)
+    key = question_key(given.question)
     known = VerifiedAnswer.unscoped.select_for_update().filter(folder=folder, question_key=key).exclude(pk=answer.pk)
     if (other := known.first()) is not None:
         if not replaces:
             raise Conflict(_("This folder already has a verified answer to this question."))
         answer = get_kept(principal, other.pk)
     sources = _sources(principal, given, answer)
-    answer.folder, answer.question, answer.question_key, answer.text = folder, question, key, text
-    answer.expires_on = given.expires_on
+    answer.folder, answer.question, answer.question_key = folder, given.question, key
+    answer.text, answer.expires_on = given.text, given.expires_on
     _verify(principal, answer)
     put_wordings(answer, wordings)
     answer.sources.all().delete()

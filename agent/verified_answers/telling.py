@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from agent.events import References
-from agent.evidence.items import cited_span, cited_verified, reference, verified_reference
+from agent.evidence.items import cited_span, cited_verified
 from agent.run_state.cited_answer import CitedAnswer, CitedSentence
 from agent.run_state.run import Finding
 from agent.run_state.verified_match import PROVIDER
@@ -38,19 +37,4 @@ def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
         queries=tuple(replace(query, number=query.number + last) for query in rest.queries),
         verified=first.verified,
         disagreements=tuple((one + last, other + last) for one, other in rest.disagreements),
-    )
-
-
-def referred(finding: Finding, answer: CitedAnswer) -> References:
-    """Return the references of an answer shown verbatim."""
-    match = finding.verified
-    assert match is not None
-    passages = {item.passage.chunk_id: item.passage for item in match.cited}
-    return References(
-        knowledge_references=[
-            reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
-            for span in answer.citations
-        ],
-        verified_references=[verified_reference(1, finding)],
-        done=True,
     )

@@ -3,37 +3,34 @@
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
-from agent.admin.trials import tried
+from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin, entered
 from agent.connections.service_keys import save_web_search
 from agent.models import WebHost, WebSearchProvider
 from agent.web.hosts import HostRules
-from agent.web.providers.base import SearchKind, kinds
+from agent.web.search_kinds import KINDS
 from agent.web.searching import SearchFailed, search, service_of
 from audit.actions import Action
+from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
-from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
 QUERY = "PostgreSQL documentation"  # found by every web search, and reveals nothing about the company
 
 
 def _kinds() -> list[tuple[str, str]]:
-    return [(kind.name, kind.label) for kind in sorted(kinds, key=_self_run_first)]
-
-
-def _self_run_first(kind: SearchKind) -> tuple[bool, str]:
-    return kind.needs_key, kind.label
+    """Return the kinds, those that need no key first."""
+    return [(kind.name, kind.label) for kind in sorted(KINDS.values(), key=lambda kind: (kind.needs_key, kind.label))]
 
 
 def _usual() -> str:
-    """Return the usual address of each service."""
-    return ", ".join(f"{kind.label}: {kind.address}" for kind in kinds if kind.address)
+    return ", ".join(f"{kind.label}: {kind.address}" for kind in KINDS.values() if kind.address)
 
 
 class WebSearchProviderForm(KeyedForm):
@@ -51,7 +48,7 @@ class WebSearchProviderForm(KeyedForm):
         cleaned = super().clean() or {}
         kind, key = cleaned.get("kind"), cleaned.get("api_key")
         moved = "base_url" in self.changed_data
-        if kind and kinds.get(str(kind)).needs_key and not key and (moved or not self.instance.encrypted_key):
+        if kind and KINDS[str(kind)].needs_key and not key and (moved or not self.instance.encrypted_key):
             self.add_error("api_key", _("This service needs a key: enter it."))
         return cleaned
 
@@ -79,10 +76,16 @@ def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Try a service before it is saved. Raises PermissionDenied without the right to change web search services."""
     if not request.user.has_perm("agent.change_websearchprovider"):
         raise PermissionDenied(gettext("Only system administrators set up web searches."))
-    return tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)
+    try:
+        row = entered(request, WebSearchProvider, WebSearchProviderForm)
+    except InvalidInput as problem:
+        return render(request, "admin/_tried.html", {"ok": False, "sentence": str(problem)})
+    record(principal, Action.WEB_SEARCH_TESTED, detail={"address": row.base_url})
+    return render(request, "admin/_tried.html", _searched(row))
 
 
 def _searched(row: WebSearchProvider) -> dict[str, object]:
+    """Search once; return whether that works, a sentence, and the service's own words in English."""
     try:
         found = search(service_of(row), QUERY, HostRules())
     except SearchFailed as problem:

@@ -1,8 +1,10 @@
 """Fetch a web page by its address: checked at each redirect, reduced to its visible main text without navigation."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urljoin
 
@@ -13,17 +15,24 @@ from agent.evidence.injection_filter import without_injections
 from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.text.overlap import share_covered
 from agent.text.sentences import split
-from agent.web import documents
 from agent.web.hosts import HostRules
 from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_host, parsed_url
+from knowledge.parsers.base import ParseLimits, UnreadableFile
+from knowledge.parsers.sandbox import parse_in_child
 from knowledge.text.normalise import cleaned
 
 MAX_BYTES = 2_000_000  # of a page, unpacked
+FILE_BYTES = 10_000_000  # of a PDF or Word file
+FILE_LIMITS = replace(ParseLimits(), file_bytes=FILE_BYTES, pages=500, cpu_s=8, wall_s=12.0)
 MAX_TAGS = 40_000  # of a page: extracting the main text takes processor minutes for ten times as many
 MAX_CHARACTERS = 200_000  # of its main text
 MAX_REDIRECTS = 5
 SPAN_CHARACTERS, MAX_SPANS = 1_200, 4  # of a page passed on: its most relevant pieces
 MIN_CHARACTERS = 25  # a page with less needs scripts to show its content
+FILES = {  # what the reading process calls each type
+    "application/pdf": "page.pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "page.docx",
+}
 PAGES, TEXTS = {"text/html", "application/xhtml+xml"}, {"text/plain", "text/markdown"}
 _BLOCKS = (
     "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol",
@@ -88,8 +97,8 @@ def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
             url,
             rules.policy(host),
             most_bytes=MAX_BYTES,
-            of_types=dict.fromkeys(documents.NAMES, documents.MAX_BYTES),
-            headers={"Accept": ",".join(("text/html", "text/plain", *documents.NAMES))},
+            of_types=dict.fromkeys(FILES, FILE_BYTES),
+            headers={"Accept": ",".join(("text/html", "text/plain", *FILES))},
         )
         if not answer.location:
             if answer.status != 200:
@@ -106,8 +115,8 @@ def _page(url: str, answer: WebResponse) -> WebPage:
     """Read a response as a page. Raises NotRead for another type, and for an empty page."""
     if answer.type in PAGES:
         title, text = _main(url, answer)
-    elif answer.type in documents.NAMES:
-        title, text = documents.read(answer)
+    elif answer.type in FILES:
+        title, text = _file(answer)
     elif answer.type in TEXTS:
         title, text = "", answer.body.decode("utf-8", "replace")
     else:
@@ -130,6 +139,19 @@ def _main(url: str, answer: WebResponse) -> tuple[str, str]:
     except Unreadable as error:
         raise NotRead(Code.EMPTY, answer.status) from error
     return content.title, _text_of(content.data)
+
+
+def _file(answer: WebResponse) -> tuple[str, str]:
+    """Return title and visible text of a file, read like an upload; "" for a scan. Raises NotRead."""
+    name = FILES[answer.type]
+    with TemporaryDirectory(prefix="copilot-page-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(answer.body)
+        try:
+            document = parse_in_child(path, filename=name, limits=FILE_LIMITS)
+        except UnreadableFile as error:
+            raise NotRead(Code.UNREADABLE, answer.status) from error
+    return document.title or "", document.text
 
 
 def _text_of(data: bytes) -> str:

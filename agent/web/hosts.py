@@ -36,7 +36,6 @@ class HostRules:
 
 
 def host_rules() -> HostRules:
-    """Read the current rules."""
     rows = list(WebHost.objects.values_list("entry", "is_allowed"))
     allowed = tuple(entry for entry, is_allowed in rows if is_allowed)
     return HostRules(

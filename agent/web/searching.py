@@ -12,7 +12,7 @@ from agent.models import WebSearchProvider
 from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
-from agent.web.providers.base import SearchKind, WebHit, kinds
+from agent.web.search_kinds import KINDS, SearchKind, WebHit
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, parsed_host, parsed_url, services_at
 from copilot_site.lib.text.json_input import loads_answer
@@ -60,9 +60,7 @@ def service_of(row: WebSearchProvider) -> Service:
     except KeyLost as error:
         raise SearchFailed(f"{row.name}: {error}") from error
     base_url = row.base_url.rstrip("/")
-    return Service(
-        row.name, kinds.get(row.kind), base_url, row.most_results, services_at(base_url), key, row.asks_first
-    )
+    return Service(row.name, KINDS[row.kind], base_url, row.most_results, services_at(base_url), key, row.asks_first)
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:

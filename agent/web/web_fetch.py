@@ -12,7 +12,7 @@ from agent.evidence.fencing import escaped, fenced
 from agent.evidence.items import found_outside
 from agent.run_state.outside import FetchedOutside, WebPassage, WebSummary, host_of
 from agent.run_state.threads import outside
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words
 from agent.web.fetching import Fetched, WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from audit.actions import Action
@@ -53,7 +53,7 @@ class WebFetchArgs(ToolArgs):
     )
 
 
-class WebFetch(ToolDefaults):
+class WebFetch(Tool):
     """Read pages, PDF and Word files of the web: those whose addresses web_search brought, or that the person wrote.
 
     Give several pages in one call. For each you are told whether it was read, and why not (status and code); of what was read you
@@ -69,7 +69,7 @@ class WebFetch(ToolDefaults):
     )
     Args = WebFetchArgs
     is_default = False
-    brings: Brings = "outside"
+    brings = "outside"
     timeout_s = 45.0
 
     async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:

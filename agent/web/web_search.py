@@ -11,7 +11,7 @@ from agent.models import WebSearchProvider
 from agent.run_state.outside import AskedOutside, WebPassage, WebSummary
 from agent.run_state.threads import outside
 from agent.tools.approvals import NeedsApproval, spend
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
 from agent.web.hosts import HostRules, host_rules
 from agent.web.searching import Service, search, used_service
 from audit.actions import Action, Outcome
@@ -37,7 +37,7 @@ class WebSearchArgs(ToolArgs):
     )
 
 
-class WebSearch(ToolDefaults):
+class WebSearch(Tool):
     """Search the web for what the company's own documents and data do not say: public facts, other companies' products, news.
 
     Search the company's documents first; they come before anything from outside. The query leaves the company: write it with the
@@ -54,7 +54,7 @@ class WebSearch(ToolDefaults):
     )
     Args = WebSearchArgs
     is_default = False
-    brings: Brings = "outside"
+    brings = "outside"
     timeout_s = 30.0
 
     def why_not(self, principal: Principal) -> Words | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.passages.best import best_passages
-from agent.question_sets.judging import plain
+from agent.question_sets.runner import plain
 from authz.principal import Principal
 from evals.search.corpus import Languages, LoadedCorpus, hidden, scope_of
 from evals.search.datasets import Dataset, Query

@@ -7,12 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from authz.permissions import Right
-from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
-from authz.rights.managers import GuardedManager
-from copilot_site.lib.text.bilingual import in_language
 from authz.rights.managers import Guarded
+from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.documents import Document
 from knowledge.models.folders import Folder

@@ -23,7 +23,7 @@ from agent.providers.base import (
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
-from agent.providers.structured import ask_for, read
+from agent.providers.structured import complete, read
 from tests.modelserver import Request, Step, calls, says, says_json, serving
 from tests.ports import closed_port
 
@@ -221,7 +221,7 @@ def wants(form: str | None) -> Callable[[Request], None]:
 async def routed(base_url: str) -> Route:
     model = client(base_url)
     try:
-        return (await ask_for(model, ASKED, Route))[0]
+        return await complete(model, ASKED, Route)
     finally:
         await model.aclose()
 

@@ -14,8 +14,6 @@ from knowledge.models import Document, ParseStatus, StageName
 
 
 class ReadingProgress(StrEnum):
-    """Processing state of a file."""
-
     GOES_ON = "reading"
     DONE = "ready"
     FAILED = "failed"

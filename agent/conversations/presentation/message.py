@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import takewhile
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -61,7 +62,6 @@ class ShownCitation:
 
     @property
     def page(self) -> int | None:
-        """Return the page on which the cited span begins."""
         return self.passage.page_at(self.start)
 
     @property
@@ -200,7 +200,7 @@ class ShownMessage:
     sources; asked_outside: the questions sent to the web. files: made by scripts and still available. explore: the
     address of the form for a question on data that was not understood. approval: the call waiting for their approval.
     read: passages that the answer could use, in the order found. around: of an answer prepared for a page
-    (`agent.conversations.page`). attachments: files that the question used; hidden_attachments: number of others,
+    (`agent.pages.chat_views`). attachments: files that the question used; hidden_attachments: number of others,
     deleted or not theirs. parent_id: the message that it follows. branches: the alternative questions, where there are
     several.
     """
@@ -255,6 +255,11 @@ class ShownMessage:
     @property
     def is_answer(self) -> bool:
         return self.role == Role.ASSISTANT
+
+    @property
+    def evidence_ids(self) -> list[str]:
+        sources: tuple[Any, ...] = (*self.citations, *self.queries, *self.pages, *self.verified)
+        return [item.evidence_id for item in sources]
 
     @property
     def masked_count(self) -> int:

@@ -199,7 +199,6 @@ def _ran_scripts(row: Message) -> bool:
 
 
 def _web_of(row: Message) -> Mapping[str, Any]:
-    """Return what was sent to the web for this answer."""
     return (row.state.get("tools") or {}).get("web") or {}
 
 

@@ -3,8 +3,6 @@
 from io import BytesIO
 from typing import Any
 
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from agent.conversations.transcripts.transcript import Transcript, TranscriptTable, printable
@@ -19,9 +17,7 @@ def as_docx(transcript: Transcript) -> bytes:
     document.core_properties.title = printable(transcript.title)[:255]
     document.core_properties.author = ""
     document.add_heading(printable(transcript.title), 0)
-    day = date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
-    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
-    document.add_paragraph().add_run(made).italic = True
+    document.add_paragraph().add_run(transcript.made).italic = True
     for turn in transcript.turns:
         document.add_heading(printable(turn.question) or _("Question"), 1)
         for paragraph in turn.paragraphs:

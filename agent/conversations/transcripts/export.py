@@ -34,9 +34,6 @@ def export(
     if form not in FORMATS:
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]
-    evidence = {citation.evidence_id for message in messages for citation in message.citations}
-    evidence |= {query.evidence_id for message in messages for query in message.queries}
-    evidence |= {page.evidence_id for message in messages for page in message.pages}
-    evidence |= {item.evidence_id for message in messages for item in message.verified}
+    evidence = {evidence_id for message in messages for evidence_id in message.evidence_ids}
     record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
     return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type

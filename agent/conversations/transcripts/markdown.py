@@ -1,7 +1,5 @@
 """A conversation as Markdown: footnotes in the notation that GitHub, Pandoc and Obsidian read."""
 
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from agent.conversations.transcripts.transcript import Footnote, Span, Transcript, TranscriptTable, Turn
@@ -11,10 +9,7 @@ MEDIA_TYPE = "text/markdown"
 
 
 def as_markdown(transcript: Transcript) -> bytes:
-    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {
-        "day": date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
-    }
-    parts = [f"# {escaped_markdown(transcript.title)}", f"*{made}*"]
+    parts = [f"# {escaped_markdown(transcript.title)}", f"*{transcript.made}*"]
     for turn in transcript.turns:
         parts += _turn(turn)
     if transcript.footnotes:

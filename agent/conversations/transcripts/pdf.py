@@ -4,8 +4,6 @@ from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import escape
 
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from agent.conversations.transcripts.transcript import Span, Transcript, TranscriptTable, printable
@@ -25,9 +23,10 @@ def as_pdf(transcript: Transcript) -> bytes:
 
     pdfmetrics.registerFont(UnicodeCIDFont(FONT))
     style = _styles()
-    day = date_format(localtime(transcript.made_at), "DATETIME_FORMAT")
-    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
-    story: list[Any] = [Paragraph(_text(transcript.title), style["title"]), Paragraph(_text(made), style["soft"])]
+    story: list[Any] = [
+        Paragraph(_text(transcript.title), style["title"]),
+        Paragraph(_text(transcript.made), style["soft"]),
+    ]
     for turn in transcript.turns:
         story.append(Paragraph(_text(turn.question) or _("Question"), style["question"]))
         story += [Paragraph(" ".join(map(_span, paragraph)), style["text"]) for paragraph in turn.paragraphs]

@@ -33,11 +33,8 @@ class Span:
 
 @dataclass(frozen=True)
 class TranscriptTable:
-    """notes: its footnotes."""
-
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,6 @@ class Turn:
     """
 
     question: str
-    asked_at: datetime
     paragraphs: tuple[tuple[Span, ...], ...]
     tables: tuple[TranscriptTable, ...]
     remarks: tuple[str, ...]
@@ -70,6 +66,12 @@ class Transcript:
     turns: list[Turn] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
 
+    @property
+    def made(self) -> str:
+        """Return when it was made, and whose rights it shows."""
+        day = date_format(localtime(self.made_at), "DATETIME_FORMAT")
+        return _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
+
 
 def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime) -> Transcript:
     """Return the transcript of messages in order, as their reader may see them; each answer has its own footnotes."""
@@ -84,23 +86,17 @@ def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: Addr
 
 def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf) -> Turn:
     numbers: dict[int, int] = {}
-    for citation in answer.citations:
-        numbers[citation.number] = len(footnotes) + 1
-        footnotes.append(Footnote(len(footnotes) + 1, _place(citation), address_of(citation)))
-    for query in answer.queries:
-        numbers[query.number] = len(footnotes) + 1
-        footnotes.append(Footnote(len(footnotes) + 1, _query(query)))
-    for item in answer.verified:
-        numbers[item.number] = len(footnotes) + 1
-        footnotes.append(Footnote(len(footnotes) + 1, _verified(item)))
-    for page in answer.pages:
-        numbers[page.number] = len(footnotes) + 1
-        footnotes.append(Footnote(len(footnotes) + 1, _page(page), page.url))
+    sources = [(citation.number, _place(citation), address_of(citation)) for citation in answer.citations]
+    sources += [(query.number, _query(query), "") for query in answer.queries]
+    sources += [(item.number, _verified(item), "") for item in answer.verified]
+    sources += [(page.number, _page(page), page.url) for page in answer.pages]
+    for number, text, address in sources:
+        numbers[number] = len(footnotes) + 1
+        footnotes.append(Footnote(numbers[number], text, address))
     return Turn(
         question=asked.content if asked else "",
-        asked_at=(asked or answer).created_at,
         paragraphs=tuple(_paragraphs(answer, numbers)),
-        tables=tuple(_tables(answer, numbers)),
+        tables=tuple(_tables(answer)),
         remarks=tuple(_remarks(answer)),
     )
 
@@ -130,13 +126,13 @@ def _marked(sentence: ShownSentence) -> str:
     return " ".join([sentence.text, *marks])
 
 
-def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[TranscriptTable]:
+def _tables(answer: ShownMessage) -> Iterator[TranscriptTable]:
     for query in answer.queries:
         if query.result and query.result.table.rows:
             table = query.result.table
             header = tuple(table.labels or table.columns)
             rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.rows)
-            yield TranscriptTable(header, rows, (numbers[query.number],))
+            yield TranscriptTable(header, rows)
 
 
 def _remarks(answer: ShownMessage) -> Iterator[str]:

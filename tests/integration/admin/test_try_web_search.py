@@ -11,7 +11,7 @@ from django.urls import reverse
 from agent.connections.service_keys import opened, save_web_search
 from agent.models import WebHost, WebSearchProvider
 from agent.web.hosts import HostRules
-from agent.web.providers.base import kinds
+from agent.web.search_kinds import KINDS
 from agent.web.searching import search, service_of
 from audit.actions import Action
 from audit.models import Entry
@@ -124,13 +124,13 @@ ANSWERS: dict[str, Any] = {
 
 
 def test_each_kind_of_service_is_spoken_to_in_its_own_way() -> None:
-    assert set(ANSWERS) == set(kinds.names())
+    assert set(ANSWERS) == set(KINDS)
     for kind, answer in ANSWERS.items():
-        asking = kinds.get(kind).asking("https://s.example", KEY, "annual leave", count=3, language="en")
+        asking = KINDS[kind].asking("https://s.example", KEY, "annual leave", count=3, language="en")
         assert "annual leave" in (*asking.params.values(), *(asking.body or {}).values()), kind
         assert KEY in str(asking.headers), kind
         assert KEY not in asking.url + str(asking.params) + str(asking.body), kind
-        (found,) = kinds.get(kind).hits(json.loads(json.dumps(answer)))
+        (found,) = KINDS[kind].hits(json.loads(json.dumps(answer)))
         assert (found.url, found.title) == ("https://x.example/1", "One"), kind
 
 

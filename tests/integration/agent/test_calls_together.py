@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
 from agent.runs.start import ask
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, tools
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked
 from tests.integration.agent.modelled import THIRTY, modelled, of
@@ -22,7 +22,7 @@ class MeetArgs(ToolArgs):
     who: str
 
 
-class Meet(ToolDefaults):
+class Meet(Tool):
     """Come back when two have come."""
 
     name = "meet"

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
@@ -24,7 +24,7 @@ class OrdersArgs(ToolArgs):
     question: str = Field(description="What to count.")
 
 
-class Orders(ToolDefaults):
+class Orders(Tool):
     """Answer questions about orders. A data source of the tests' own, as an app of its own would register one."""
 
     name = "database_query"

@@ -17,7 +17,7 @@ from agent.connections.web_request import Code
 from agent.egress import Border
 from agent.models import WebHost
 from agent.tools.base import ToolContext
-from agent.web import documents, fetching
+from agent.web import fetching
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from agent.web.web_fetch import WebFetch, WebFetchArgs
@@ -207,7 +207,7 @@ def test_each_way_to_fail_has_its_code(code: Code, site: Site) -> None:
 def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str, site: Site) -> None:
     samples = {"pdf": pdfs, "docx": word}[kind]
     sample = next(iter(samples("en", "Leave is granted in whole days here.", "Hidden words that nobody sees.")))
-    (of_kind,) = (item for item, name in documents.NAMES.items() if name.endswith(kind))
+    (of_kind,) = (item for item, name in fetching.FILES.items() if name.endswith(kind))
     site.pages["/"] = Reply(sample.content, type=of_kind)
     came = fetch(f"{site.url}/", HERE)
     assert came.code is Code.OK
@@ -219,7 +219,7 @@ def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str,
 def test_a_file_may_be_larger_than_a_page_and_not_without_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.pages["/"] = Reply(b"a" * 3_000_000, type="application/pdf")
     assert fetch(f"{site.url}/", HERE).code is Code.UNREADABLE
-    monkeypatch.setattr(documents, "MAX_BYTES", 2_500_000)
+    monkeypatch.setattr(fetching, "FILE_BYTES", 2_500_000)
     assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
 
 

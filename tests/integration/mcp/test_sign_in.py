@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from agent.mcp_client.address import ServiceUnusable, address_of
 from agent.mcp_client.connection import asked
+from agent.mcp_client.oauth import SignedIn
 from agent.mcp_client.services import read_tools, save_service
 from agent.mcp_client.sign_in import begin_sign_in
-from agent.mcp_client.signed_in import SignedIn
 from agent.models import McpService
 from audit.models import Entry
 from copilot_site.lib.errors import CopilotError, InvalidInput

@@ -10,9 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.conversations.page import turn_page
 from agent.conversations.presentation.message import CitedPassage
 from agent.models import Message
+from agent.pages.chat_views import turn_page
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import take_back

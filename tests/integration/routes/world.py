@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval, VerifiedAnswer
+from agent.skills.packages import shipped_package
 from agent.skills.services import add_version
-from agent.skills.shipped_skills import shipped_package
 from agent.verified_answers.services import Given, save_text
 from authz.people.accounts import create_service_account
 from authz.people.units import create_unit

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from agent.models import AgentProfile, Skill
 from agent.models.skills import Verdict
 from agent.skills import services
-from agent.skills.shipped_skills import shipped_package
+from agent.skills.packages import shipped_package
 
 
 def review_shipped(name: str, *profiles: AgentProfile, by: User) -> Skill:

@@ -197,9 +197,9 @@ def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(admin: 
 
 def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:
     profile = make_profile(*ALL, by=admin)
-    assert [offer.name for offer in offers(profile.name)] == ["report"]
+    assert list(offers(profile.name)) == ["report"]
     SkillVersion.objects.update(verdict=Verdict.WAITING)
-    assert offers(profile.name) == []
+    assert offers(profile.name) == {}
     with pytest.raises(NotFound):
         version_of(profile.name, "report")
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from agent.evidence.document_facts import SOURCE
 from agent.evidence.fencing import bounded
 from agent.tools import data_analysis, grep_chunks
-from agent.tools.data_schema import NO_SPREADSHEETS
+from agent.tools.data_analysis import NO_SPREADSHEETS
 from business.spreadsheets.queries import SheetLimits
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from tests.factories import allow, make_base, make_document, make_user, newest_version

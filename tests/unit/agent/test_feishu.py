@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 
-from agent.chat_platforms.base import Account, Challenge, Incoming, Link, NotFromPlatform, Reply
-from agent.chat_platforms.platforms.feishu import MAX_TEXT, WINDOW_S, Feishu, decrypted, post
+from agent.chat_platforms import feishu
+from agent.chat_platforms.feishu import (
+    MAX_TEXT,
+    WINDOW_S,
+    Account,
+    Challenge,
+    Incoming,
+    Link,
+    NotFromPlatform,
+    Reply,
+    decrypted,
+    post,
+)
 from tests.feishu_chat import APP, BOT, KEY, SECRET, TOKEN, encrypted, mention, message, message_id, signed, to_group
 
 ACCOUNT = Account("https://open.feishu.cn", APP, SECRET, KEY, TOKEN, bot_id=BOT)
@@ -15,7 +26,7 @@ ACCOUNT = Account("https://open.feishu.cn", APP, SECRET, KEY, TOKEN, bot_id=BOT)
 
 def received(event: dict[str, Any], account: Account = ACCOUNT) -> Challenge | Incoming | None:
     body = encrypted(event)
-    return Feishu().received(account, signed(body), body, now=time.time())
+    return feishu.received(account, signed(body), body, now=time.time())
 
 
 def incoming(event: dict[str, Any]) -> Incoming:
@@ -26,7 +37,7 @@ def incoming(event: dict[str, Any]) -> Incoming:
 
 def refused(body: bytes, headers: dict[str, str], account: Account = ACCOUNT) -> bool:
     with pytest.raises(NotFromPlatform):
-        Feishu().received(account, headers, body, now=time.time())
+        feishu.received(account, headers, body, now=time.time())
     return True
 
 
@@ -37,8 +48,8 @@ def test_the_published_example_is_decrypted() -> None:
 
 def test_the_question_whether_the_address_is_ours_is_answered_unsigned_and_signed() -> None:
     body = encrypted({"challenge": "c-1", "token": TOKEN, "type": "url_verification"})
-    assert Feishu().received(ACCOUNT, {}, body, now=time.time()) == Challenge({"challenge": "c-1"})
-    assert Feishu().received(ACCOUNT, signed(body), body, now=time.time()) == Challenge({"challenge": "c-1"})
+    assert feishu.received(ACCOUNT, {}, body, now=time.time()) == Challenge({"challenge": "c-1"})
+    assert feishu.received(ACCOUNT, signed(body), body, now=time.time()) == Challenge({"challenge": "c-1"})
 
 
 def test_the_question_with_another_token_is_refused() -> None:
@@ -126,7 +137,7 @@ def test_an_event_counts_only_with_its_signature() -> None:
 def test_an_event_of_another_time_is_refused(late: int) -> None:
     body = encrypted(message("hi"))
     assert refused(body, signed(body, at=time.time() + late))
-    assert Feishu().received(ACCOUNT, signed(body, at=time.time() + late / 2), body, now=time.time())
+    assert feishu.received(ACCOUNT, signed(body, at=time.time() + late / 2), body, now=time.time())
 
 
 def test_an_event_of_another_app_or_with_another_token_is_refused() -> None:

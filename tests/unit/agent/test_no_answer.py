@@ -1,6 +1,6 @@
 """A sentence that only says that nothing is known is no answer; one that says something is."""
 
-from agent.attribution.no_answer import is_no_answer
+from agent.attribution.sentences import is_no_answer
 
 
 def test_a_sentence_that_only_says_that_nothing_is_known_is_no_answer() -> None:

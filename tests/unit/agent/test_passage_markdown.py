@@ -6,7 +6,7 @@ import pytest
 
 from agent.attribution.check import Evidence, check
 from agent.attribution.verdict import Verdict
-from agent.evidence.passage_markdown import as_markdown
+from agent.evidence.items import as_markdown
 from knowledge.text.passage_blocks import PassageBlock, from_json, to_json
 from knowledge.text.pipe_table import pipe_table
 

@@ -10,7 +10,7 @@ READER = "copilot_site/lib/text/json_input.py"
 # files that read JSON which this product wrote, ships or is given by its operator
 OWN = {
     "evals": "sets of questions, and what benchmarks and their children tell each other",
-    "agent/chat_platforms/replies.py": "our event log",
+    "agent/chat_platforms/answering.py": "our event log",
     "agent/chat_platforms/setting_up.py": "secrets that were sealed here",
     "agent/mcp_client/address.py": "the operator's file of commands",
     "agent/mcp_client/sign_in.py": "a token that was sealed here",

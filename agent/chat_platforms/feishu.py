@@ -2,6 +2,9 @@
 
 Formats: https://open.feishu.cn/document – event subscriptions with an Encrypt Key, `im.message.receive_v1`, `im/v1/messages/:id/reply`,
 `im/v1/chats/:id/members`, `contact/v3/users/batch`, `auth/v3/tenant_access_token/internal`, `bot/v3/info`.
+
+Calls are read and replies sent here; identity, rights and answers are handled elsewhere. Nothing here uses the database: the calls block,
+in a thread without a connection to it.
 """
 
 import base64
@@ -11,27 +14,17 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 
-from agent.chat_platforms.base import (
-    MAX_MEMBERS,
-    Account,
-    Bot,
-    Challenge,
-    Incoming,
-    NotFromPlatform,
-    PlatformError,
-    Reply,
-    TooLarge,
-    platforms,
-)
 from agent.connections.web_request import NotRead, request
 from copilot_site.lib.outgoing.addresses import services_at
 from copilot_site.lib.text.json_input import cleaned, loads, loads_answer
 
+MAX_MEMBERS = 500  # larger groups get no answers
 WINDOW_S = 300  # tolerated age of a call's timestamp; redelivered events have a new one
 MESSAGE = "im.message.receive_v1"
 BLOCK = 16  # bytes of AES
@@ -42,34 +35,104 @@ _ID = re.compile(r"[!-~]{1,128}")  # printable ASCII; as the columns have it
 _MENTION = re.compile(r"@_user_\d+")
 
 
-class Feishu:
-    name = "feishu"
-    label = "Feishu / Lark"
-    address = "https://open.feishu.cn"
+class NotFromPlatform(Exception):
+    """A call that is unsigned, too old, or of another app. The reason is logged and not told to the caller."""
 
-    def received(
-        self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
-    ) -> Challenge | Incoming | None:
-        """Read a call. Unsigned calls are refused, except the check of the address, which Feishu does not sign."""
-        signed = headers.get("X-Lark-Signature")
-        try:
-            if signed is not None:
-                _check_signature(account, headers, body, signed, now)
-            reply = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
-            if reply.get("type") == "url_verification":
-                _require_same(reply["token"], account.verification_token)
-                return Challenge({"challenge": str(reply["challenge"])})
-            head = reply["header"]
-            _require_same(head["token"], account.verification_token)
-            _require_same(head["app_id"], account.app_id)
-            if signed is None:
-                raise NotFromPlatform("there is no signature")
-            return _message(account, head, reply["event"]) if head["event_type"] == MESSAGE else None
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
 
-    def calls(self, account: Account) -> "FeishuCalls":
-        return FeishuCalls(account)
+class PlatformError(Exception):
+    """The platform does not answer as expected, or refuses; the text is its own, for the administrator."""
+
+
+class TooLarge(PlatformError):
+    """A group of more than MAX_MEMBERS."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The company's app at the platform. bot_id: the platform's id of the bot, "" before the platform was queried.
+
+    takes_contact_mail: accept mail addresses that people may have entered themselves besides those given by the
+    company.
+    """
+
+    base_url: str
+    app_id: str
+    app_secret: str
+    encrypt_key: str
+    verification_token: str
+    bot_id: str = ""
+    takes_contact_mail: bool = False
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """The platform verifies that this address is ours. answer: the expected reply, as JSON."""
+
+    answer: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message to the bot. event_id: the same for each delivery.
+
+    text: without the mention of the bot; None for other content. is_outside: the sender belongs to another company.
+    """
+
+    event_id: str
+    chat_id: str
+    message_id: str
+    sender_id: str
+    is_group: bool
+    is_outside: bool
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Bot:
+    """The platform's description of the bot; having one proves that the secret is right."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """label: printed before it, "" for none."""
+
+    label: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Paragraphs of plain text, then links, each on a line of its own."""
+
+    text: str
+    links: tuple[Link, ...] = ()
+
+
+def received(account: Account, headers: Mapping[str, str], body: bytes, *, now: float) -> Challenge | Incoming | None:
+    """Read a call; return None where no answer is needed. now: in seconds since 1970. Raises NotFromPlatform.
+
+    Unsigned calls are refused, except the check of the address, which Feishu does not sign.
+    """
+    signed = headers.get("X-Lark-Signature")
+    try:
+        if signed is not None:
+            _check_signature(account, headers, body, signed, now)
+        reply = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
+        if reply.get("type") == "url_verification":
+            _require_same(reply["token"], account.verification_token)
+            return Challenge({"challenge": str(reply["challenge"])})
+        head = reply["header"]
+        _require_same(head["token"], account.verification_token)
+        _require_same(head["app_id"], account.app_id)
+        if signed is None:
+            raise NotFromPlatform("there is no signature")
+        return _message(account, head, reply["event"]) if head["event_type"] == MESSAGE else None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
 
 
 def decrypted(key: str, text: str) -> str:
@@ -148,7 +211,7 @@ def _read(what: str) -> Iterator[None]:
 
 
 class FeishuCalls:
-    """API calls; the first one fetches the token."""
+    """API calls for one account; the first one fetches the token. Each blocks, and raises PlatformError."""
 
     def __init__(self, account: Account) -> None:
         self._account, self._token = account, ""
@@ -160,6 +223,7 @@ class FeishuCalls:
 
     @_read("mails_of")
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Return mail addresses from the company's directory there, by id; unknown ids are omitted."""
         found: dict[str, str] = {}
         every = sorted(ids)
         for start in range(0, len(every), BATCH):
@@ -173,6 +237,7 @@ class FeishuCalls:
 
     @_read("members_of")
     def members_of(self, chat_id: str) -> frozenset[str]:
+        """Return all members of a group but bots. Raises TooLarge; never returns a partial list."""
         found: set[str] = set()
         for rows in self._pages(f"im/v1/chats/{_part(chat_id)}/members"):
             found |= {str(row["member_id"]) for row in rows}
@@ -183,6 +248,7 @@ class FeishuCalls:
         return frozenset(found)
 
     def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
+        """Reply to a message. key: a second call with the same key sends nothing."""
         body = {"msg_type": "post", "content": json.dumps(post(reply), ensure_ascii=False), "uuid": key}
         self._called(
             "POST", f"im/v1/messages/{_part(message_id)}/reply", data=json.dumps(body, ensure_ascii=False).encode()
@@ -247,6 +313,3 @@ def _part(text: str) -> str:
     if not re.fullmatch(r"[\w-]{1,128}", text, re.ASCII):
         raise PlatformError("an id is none")
     return text
-
-
-platforms.add(Feishu.name, Feishu())
