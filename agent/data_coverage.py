@@ -1,5 +1,7 @@
 """The form for completing a question that the business data understood only in part."""
 
+import re
+
 from agent.notices import data_not_read
 from agent.run_state.run import Run
 from agent.run_state.state import ExploreForm
@@ -11,6 +13,7 @@ from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 
 QUERY = "database_query"
+_ASKS_OTHERWISE = re.compile(r"how|why|when|where|.*(?:怎么|怎样|如何|为什么|多久).*", re.IGNORECASE)
 MIN_UNDERSTOOD = (
     0.5  # share of a question's words of matter, in characters, from which the form stands beside passages; by hand
 )
@@ -48,7 +51,7 @@ def _form_of(run: Run) -> ExploreForm | None:
 
 def _is_mostly_understood(run: Run) -> bool:
     unread = run.how_read.unread if run.how_read else None
-    if unread is None or unread[1].partial is None:
+    if unread is None or unread[1].partial is None or any(map(_ASKS_OTHERWISE.fullmatch, unread[1].unknown)):
         return False
     text = run.state.input.normalized_query
     asked = len(text) if language_of(text) == "zh" else sum(len(word) for word in text.split() if matter_terms(word))

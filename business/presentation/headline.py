@@ -24,7 +24,7 @@ _FORMS = {
     "en": {
         "colon": ": ", "semicolon": "; ", "comma": ", ", "and": " and ", "of": "{} ({})", "unit": "{}, in {}", "total": "{}",
         "percent": "{} %",
-        "none": "No {}", "no_rows": "No data", "nothing": "{}: nothing found", "null": "{}: no value", "yes": "Yes: {}",
+        "none": "No {}", "within": "{}, {}", "no_rows": "No data", "nothing": "{}: nothing found", "null": "{}: no value", "yes": "Yes: {}",
         "part": "{}: {{0}} ({{1}} of {{2}})", "more": "more", "less": "less", "fewer": "fewer", "same": "no change", "by": "{} by {}",
         "tied": "{}: {} (tied)", "each": "{}: {} (tied, {} each)", "many": "{}: {} tied", "many_each": "{}: {} tied ({} each)",
         "versus": "{}: {}", "against": "{} – {}", "last": "{} ({}, as the last place is shared)",
@@ -38,7 +38,7 @@ _FORMS = {
         "part": "{}：{{0}}（{{2}} 中的 {{1}}）", "more": "增加", "less": "减少", "fewer": "减少", "same": "没有变化", "by": "{}（按{}）",
         "tied": "{}：{}（并列）", "each": "{}：{}（并列，均为 {}）", "many": "{}：{} 项并列", "many_each": "{}：{} 项并列（均为 {}）",
         "versus": "{}为 {}", "against": "{}：{}", "last": "{}（末位并列，共 {} 项）",
-        "cut": "最多取 {} 项，可能还有数值相同的", "first": "共 {:,} 行，显示前 {} 行", "whose": "{} 可见的数据内",
+        "cut": "最多取 {} 项，可能还有数值相同的", "first": "共 {:,} 行，显示前 {} 行", "whose": "{} 可见的数据内", "within": "{1}：{0}",
         "nobody": "您不属于任何部门，看不到任何一行", "rest": "{}等", "long": "显示前 {} 行，其余过长",
     },
 }  # fmt: skip
@@ -106,12 +106,13 @@ class _Writer:
         return form.format(*parts) if parts else form
 
     def headline(self, reach: Sequence[TableReach]) -> Headline:
-        note = " · ".join(
-            filter(None, [*self._limits(), *self.meaning.notes, reach_text(reach, is_chinese=self.shown.is_chinese)])
-        )
-        if not self.rows:
-            text = self._nothing()
-            return Headline(text, text, note=note)
+        whose = reach_text(reach, is_chinese=self.shown.is_chinese)
+        notes = [*self._limits(), *self.meaning.notes]
+        if self._is_nothing():  # “0 customers” of the rows somebody may see is no fact about the company
+            text, value = self._value() if self.rows else (self._nothing(), "")
+            text = self._form("within", text, whose) if whose else text
+            return Headline(text, text, value, " · ".join(notes))
+        note = " · ".join(filter(None, [*notes, whose]))
         text, value = self._value()
         if text:
             return Headline(text, text, value, note)
@@ -125,6 +126,9 @@ class _Writer:
         listed = self._listed(title) if is_whole else ""
         has_table = len(self.rows) > 1 or len(self.columns) > 1
         return Headline(listed or title, title if has_table else listed or title, note=note)
+
+    def _is_nothing(self) -> bool:
+        return not self.rows or (len(self.rows) == len(self.columns) == 1 and not self.rows[0][0])
 
     def _limits(self) -> list[str]:
         """Return that rows are missing."""

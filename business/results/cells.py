@@ -20,7 +20,7 @@ def is_number(value: object) -> bool:
 def is_year(column: str, value: Any) -> bool:
     """Return whether a number is a year by its column's name: it is not grouped, and names a time."""
     name = column.lower()
-    is_named_so = name in _OF_YEARS or (name.endswith("_year") and not name.endswith("per_year"))
+    is_named_so = name in _OF_YEARS or (name.endswith(("_year", " year", "年份")) and not name.endswith("per_year"))
     return is_named_so and is_number(value) and 1000 <= value < 10_000 and value == int(value)
 
 

@@ -73,6 +73,13 @@ def test_what_the_data_do_not_read_is_shown_from_documents_with_the_form_and_the
     assert get_message(chen, row.session, row.pk).explore
 
 
+def test_beside_passages_nothing_is_said_of_data_to_a_question_how_or_why(chen: Principal, floor: Floor) -> None:
+    floor(near=True)
+    for question, is_told in (("How long do customers wait?", False), ("How many customers wait?", True)):
+        row = stored(asked(chen, question))
+        assert (row.state["output"]["kind"], bool(row.notice)) == ("passages", is_told)
+
+
 def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing(
     chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,9 +72,8 @@ def text_of(username: str, question: str) -> str:
 
 
 def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:
-    theirs, ours = "\n工程部 Engineering 可见的数据内", "\nin the rows of 工程部 Engineering"
-    assert text_of("chen", "有多少客户？") == f"共 0 个客户{theirs}"
-    assert text_of("chen", "list all customers") == f"No customers{ours}"
+    assert text_of("chen", "有多少客户？") == "工程部 Engineering 可见的数据内：共 0 个客户"
+    assert text_of("chen", "list all customers") == "No customers, in the rows of 工程部 Engineering"
     assert text_of("emma", "how many orders are there") == f"600 orders{THEIRS}"
     assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
 
@@ -87,7 +86,7 @@ def test_more_rows_than_are_shown_are_counted_by_the_database(demo: DataSource) 
 
 def test_an_empty_result_names_the_condition(demo: DataSource) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
-    assert "No customers (created since 2091; Europe)\nin the rows of 产品组 Product" in result.output
+    assert "No customers (created since 2091; Europe), in the rows of 产品组 Product" in result.output
     assert "No row fits (time: 2091-01-01 to now; region = Europe)." in result.output
 
 

@@ -39,3 +39,4 @@ def test_a_column_of_years_is_no_column_of_numbers() -> None:
     table = ResultTable(columns=("year", "count"), rows=((2025, 3), (None, 4)))
     assert table.heads == [("year", False), ("count", True)]
     assert not is_year("count", 2025)
+    assert all(is_year(name, 2023) for name in ("Contract year", "签约年份"))

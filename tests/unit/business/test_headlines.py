@@ -117,6 +117,17 @@ def test_the_quiet_line_tells_what_limits_the_result() -> None:
     assert said(None, ["n"], [[1]], meaning=Meaning(limit=1, cut=True)).note.startswith("limited to 1")
 
 
+def test_nothing_is_said_of_the_rows_that_somebody_sees_never_of_the_company() -> None:
+    theirs = [TableReach(table="public.customer", columns=(), units=("产品组",))]
+    nobodys = [TableReach(table="public.customer", columns=(), units=())]
+    zero = said(COUNT, ["count"], [[0]], reach=theirs)
+    assert (zero.text, zero.value, zero.note) == ("0 customers, in the rows of 产品组", "0", "")
+    assert said(COUNT, ["count"], [[0]], "zh", reach=theirs).text == "产品组 可见的数据内：共 0 个客户"
+    assert said(LIST, ["name"], [], reach=theirs).text == "No customers (Germany), in the rows of 产品组"
+    assert said(COUNT, ["count"], [[0]], "zh", reach=nobodys).text == "您不属于任何部门，看不到任何一行：共 0 个客户"
+    assert said(COUNT, ["count"], [[0]]).text == "0 customers"
+
+
 def test_a_statement_without_a_query_is_named_by_its_columns() -> None:
     assert said(None, ["region", "customers"], [["Europe", 48], ["Asia", 2]]).title == "Customers by region"
     assert said(None, ["count"], [[48]]).text == "48"
