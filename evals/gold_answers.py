@@ -19,9 +19,8 @@ from agent.text.overlap import share_covered
 from authz.principal import Principal
 from business.connections.postgres_session import connected
 from business.execute import Access
-from business.results.shown_query import ResultTable
 from business.sources.services import open_sources
-from evals.rows import alternatives, comparable, contains, is_part
+from evals.rows import alternatives, matches
 from knowledge.retrieval.search import Scope
 from knowledge.text.language import language_of
 
@@ -70,14 +69,7 @@ def has_rows(shown: ShownMessage, gold: Sequence[Rows]) -> bool:
     """Tell whether a result of the answer has the rows of one of the gold results; percentages have two decimals."""
     tables = [query.result.table for query in shown.queries if query.result]
     golds = [*gold, *(_rounded(expected, digits) for expected in gold for digits in (20, 2))]
-    return any(_matches(table, expected) for table in tables for expected in golds)
-
-
-def _matches(table: ResultTable, expected: Rows) -> bool:
-    """Compare a result; one that was cut, and says so, has the first of as many rows."""
-    if table.total is not None:
-        return table.total == len(expected) and is_part(*comparable(table.rows, expected))
-    return contains(*comparable(table.rows, expected))
+    return any(matches(table.rows, expected, table.total) for table in tables for expected in golds)
 
 
 def _rounded(rows: Rows, digits: int) -> list[list[Any]]:

@@ -96,9 +96,8 @@ class ModelBenchmark:
         service = PacedService(script.reply, self._pace)
         with served(service.answer) as model, _configured(model):
             for first in {question.group: question for question in reversed(questions)}.values():
-                _measured(
-                    first, people[first.username], script, service, model
-                )  # what a process loads once is in memory then
+                # what a process loads once is in memory then
+                _measured(first, people[first.username], script, service, model)
             rows = [
                 _measured(question, people[question.username], script, service, model)
                 for question in progress(questions, desc="both ways", unit="question")

@@ -65,7 +65,14 @@ def _day_of(text: str) -> str:
     return f"{found['year']}-{month:02}-01"
 
 
-def is_part(answer: Table, gold: Table) -> bool:
+def matches(rows: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]], total: int | None) -> bool:
+    """Tell whether an answer has the rows of a gold result. total: of an answer that was cut, and says so: it has the first of as many."""
+    if total is not None:
+        return total == len(gold) and _is_part(*comparable(rows, gold))
+    return contains(*comparable(rows, gold))
+
+
+def _is_part(answer: Table, gold: Table) -> bool:
     """Tell whether the rows of an answer that was cut are, in some of its columns, rows of the gold."""
     if not answer or not gold:
         return not answer

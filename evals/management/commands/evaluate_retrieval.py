@@ -84,7 +84,9 @@ class Command(CorpusCommand):
             ranked = rank(reader, query.text, scope=scope).ranked if query.text.strip() else []
             latencies.append((time.perf_counter() - began) * 1000)
             for stage, key in STAGES.items():
-                runs[stage][query.id] = _scores(_documents(ranked, key, corpus, query))
+                keyed = [(corpus.external_ids[row.document_id], key(row)) for row in ranked]
+                part = [(document, score) for document, score in keyed if score is not None]
+                runs[stage][query.id] = _scores(ranked_documents(part, exclude=query.exclude_ids))
             if bm25:
                 found = bm25.rank(query.text, languages[query.id])
                 runs[PEER][query.id] = _scores(ranked_documents(found, exclude=query.exclude_ids))
@@ -110,17 +112,14 @@ class Command(CorpusCommand):
         self.stdout.write(f"{label:<34}{metrics['n']:>6}{shares}")
 
 
-def ranked_documents(chunks: Iterable[tuple[str, float]], *, exclude: Collection[str] = ()) -> list[str]:
+def ranked_documents(chunks: Iterable[tuple[str, Any]], *, exclude: Collection[str] = ()) -> list[str]:
     """Rank documents by scored chunks, best first: a document counts once, by its best chunk.
 
     chunks: (document id, score) in any order; equal scores keep the order they came in.
     exclude: documents that the question was taken from.
     """
-    best: dict[str, float] = {}
-    for document, score in chunks:
-        if document not in exclude:
-            best[document] = max(score, best.get(document, -math.inf))
-    return sorted(best, key=best.__getitem__, reverse=True)
+    best = sorted(chunks, key=lambda pair: pair[1], reverse=True)
+    return [document for document in dict.fromkeys(document for document, _score in best) if document not in exclude]
 
 
 def _judgements(dataset: Dataset, languages: Mapping[str, str]) -> Judgements:
@@ -135,16 +134,6 @@ def _judgements(dataset: Dataset, languages: Mapping[str, str]) -> Judgements:
         for query in dataset.queries
     }
     return {query: grades for query, grades in judged.items() if grades}
-
-
-def _documents(
-    ranked: Sequence[Ranked], key: Callable[[Ranked], tuple[float, ...] | None], corpus: LoadedCorpus, query: Query
-) -> list[str]:
-    """Rank the documents of one stage; a row without a key is not part of it."""
-    keyed = [(corpus.external_ids[row.document_id], score) for row in ranked if (score := key(row)) is not None]
-    keyed.sort(key=lambda pair: pair[1], reverse=True)
-    places = ((document, -float(place)) for place, (document, _score) in enumerate(keyed))
-    return ranked_documents(places, exclude=query.exclude_ids)
 
 
 def _scores(documents: Sequence[str]) -> dict[str, float]:

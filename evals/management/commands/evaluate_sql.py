@@ -22,7 +22,7 @@ from copilot_site.lib.errors import InvalidInput
 from evals.command import Detail, by_group
 from evals.question_sets import Asked, QuestionSetCommand, access_of, loaded, questions_by_database, stored_linker
 from evals.report import percentile
-from evals.rows import comparable, contains, is_part
+from evals.rows import comparable, matches
 from evals.sql_ways import ModelWay, NotAnswered, Way, WordsWay, examples_for, served_gold
 
 
@@ -113,13 +113,10 @@ async def _verdict(one: Asked, access: Access, answer: StatementResult) -> tuple
         return "wrong", "answered what cannot be answered"
     rows = answer.rows.rows if answer.rows else ()
     expected = [await _gold_rows(access, gold) for gold in one.golds]
-    if answer.total is not None:  # cut to the first rows, and said so: those must be gold's, and the number must be
-        is_right = any(len(gold) == answer.total and is_part(*comparable(rows, gold)) for gold in expected)
-        return ("right", "") if is_right else ("wrong", f"{answer.total} rows ≠ {len(expected[0])}")
-    if any(contains(*comparable(rows, gold)) for gold in expected):
+    if any(matches(rows, gold, answer.total) for gold in expected):
         return "right", ""
     mine, first = comparable(rows, expected[0])
-    return "wrong", f"{mine[:3]} ≠ {first[:3]}"
+    return "wrong", f"{answer.total or len(mine)} rows, {mine[:3]} ≠ {len(first)} rows, {first[:3]}"
 
 
 async def _gold_rows(access: Access, sql: str) -> Sequence[Sequence[Any]]:
