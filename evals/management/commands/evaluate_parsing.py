@@ -116,40 +116,38 @@ class Command(ReportCommand):
         return score.figures
 
 
-@dataclass
 class Score:
-    """Sums over files. A share of nothing is None."""
+    """Sums over files."""
 
-    files: int = 0
-    numbers: int = 0
-    unchanged: int = 0
-    cells: int = 0
-    right: int = 0
-    f1: list[float] = field(default_factory=list)
-    lost: int = 0
+    def __init__(self) -> None:
+        self.sums, self.f1 = Counter[str](), list[float]()
 
     def add(self, expected: Expected, read: Read) -> None:
-        self.files += 1
         reference = numbers_in(" | ".join([expected.text, *(cell for *_, cell in expected.cells)]))
         found = numbers_in(read.text)
-        self.numbers += reference.total()
-        self.unchanged += sum(count for number, count in reference.items() if number in found)
         reported = {entry for table in read.tables for entry in reported_in(table)}
-        self.cells += len(expected.cells)
-        self.right += sum(item in reported for item in expected.cells)
+        words = plain("\n".join([read.text, *read.more]))
+        self.sums.update(
+            files=1,
+            numbers=reference.total(),
+            unchanged=sum(count for number, count in reference.items() if number in found),
+            cells=len(expected.cells),
+            right=sum(item in reported for item in expected.cells),
+            lost=sum(text not in words and kind not in read.losses for kind, text in expected.parts),
+        )
         if expected.text:
             self.f1.append(token_f1(read.text, expected.text))
-        words = plain("\n".join([read.text, *read.more]))
-        self.lost += sum(text not in words and kind not in read.losses for kind, text in expected.parts)
 
     @property
     def figures(self) -> dict[str, float | int | None]:
+        """Return the figures; a share of nothing is None."""
+        sums = self.sums
         return {
-            "numbers_unchanged": round(self.unchanged / self.numbers, 4) if self.numbers else None,
-            "headers_right": round(self.right / self.cells, 4) if self.cells else None,
+            "numbers_unchanged": round(sums["unchanged"] / sums["numbers"], 4) if sums["numbers"] else None,
+            "headers_right": round(sums["right"] / sums["cells"], 4) if sums["cells"] else None,
             "token_f1": round(sum(self.f1) / len(self.f1), 4) if self.f1 else None,
-            "unreported_losses": self.lost,
-            "files": self.files,
+            "unreported_losses": sums["lost"],
+            "files": sums["files"],
         }
 
 
