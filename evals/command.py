@@ -1,6 +1,8 @@
-"""Share what the evaluation commands have in common: reading their files, printing the report, and writing it."""
+"""Share what the evaluation commands have in common: reading their files, counting by group, and the report."""
 
 import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +15,8 @@ from copilot_site.lib.errors import InvalidInput
 
 GOLD_DAY = date(2026, 11, 21)  # the day that the gold statements of the question files name
 Row = TypeVar("Row", bound=BaseModel)
+Detail = Mapping[str, Any]  # what became of one question
+Summary = TypeVar("Summary")
 
 
 class ReportCommand(BaseCommand):
@@ -68,3 +72,23 @@ def read_rows(file: Path, model: type[Row]) -> list[Row]:
                 why = ": ".join(filter(None, (place, first["msg"])))
                 raise InvalidInput(f"{file}, line {number}: {why}.") from None
     return rows
+
+
+def by_group(
+    details: Sequence[Detail], summarise: Callable[[Sequence[Detail]], Summary], key: str = "group"
+) -> dict[str, Summary]:
+    """Summarise the details of each group. key: names the group in a detail."""
+    groups = sorted({detail[key] for detail in details})
+    return {group: summarise([detail for detail in details if detail[key] == group]) for group in groups}
+
+
+def counted(
+    details: Sequence[Detail], names: Sequence[str], counted_as: Callable[[Detail], Iterable[str]]
+) -> dict[str, Any]:
+    """Return counts over all, `groups` with those of each group, and the `details`. counted_as: the names under which one counts."""
+
+    def counts(some: Sequence[Detail]) -> dict[str, int]:
+        found = Counter(name for detail in some for name in counted_as(detail))
+        return {name: found[name] for name in names}
+
+    return counts(details) | {"groups": by_group(details, counts), "details": details}

@@ -1,14 +1,18 @@
-"""Define the rows and the report of `manage.py benchmark NAME`, and describe the machine they come from."""
+"""Define the rows and the report of `manage.py benchmark NAME`, and read what the machine says of itself."""
 
+import json
 import os
 import platform
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import psutil
+from django.conf import settings
 
 BUSY = 0.2  # of the cores in use before we began: times then say little, ratios still do
 
@@ -36,12 +40,6 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
 
-    def as_json(self, name: str, machine: Mapping[str, Any]) -> dict[str, Any]:
-        """Return `{benchmark, machine, peer, rows: [{name, unit, ours, peer, aim}], facts}` and the further parts."""
-        rows = [asdict(row) for row in self.rows]
-        found = {"benchmark": name, "machine": machine, "peer": self.peer, "rows": rows, "facts": self.facts}
-        return found | dict(self.parts)
-
 
 class Benchmark(Protocol):
     """Measures one thing of the running system beside a peer. It asserts nothing and leaves nothing behind but what `help` says."""
@@ -54,6 +52,18 @@ class Benchmark(Protocol):
 
     def run(self, options: Mapping[str, Any]) -> Report:
         """Measure. Raises the errors that are meant for people (`copilot_site.lib.errors`)."""
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return a percentile; 0 of no values."""
+    return float(np.percentile(values, share)) if len(values) else 0.0
+
+
+def percentile_rows(name: str, ours_ms: Sequence[float], peer_ms: Sequence[float] | None = None) -> Iterator[Row]:
+    """Give p50 and p95 of milliseconds."""
+    for share in (50, 95):
+        peer = None if peer_ms is None else percentile(peer_ms, share)
+        yield Row(f"{name}, p{share}", "ms", percentile(ours_ms, share), peer)
 
 
 def this_machine() -> dict[str, Any]:
@@ -75,3 +85,27 @@ def _processor() -> str:
     information = Path("/proc/cpuinfo")
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def system_cpu_s() -> float:
+    """Return the processor seconds that this process, workers, web, PostgreSQL and Valkey of this home used, with their ended children.
+
+    A busy machine does not change it. Services that somebody else runs (`DATABASE_URL`) on another machine are not seen.
+    """
+    root, pids = settings.HOME.root, {os.getpid()}
+    if (root / "processes.json").exists():
+        pids |= {int(pid) for pid in json.loads((root / "processes.json").read_text())}
+    if (root / "services.json").exists():
+        services = json.loads((root / "services.json").read_text())
+        pids |= {pid for pid in (services["postgres_pid"], services["valkey_pid"]) if pid}
+    return sum(_with_children(pid) for pid in pids)
+
+
+def _with_children(pid: int) -> float:
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for item in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # ended just now: counted by whoever waited for it
+                total += sum(item.cpu_times()[:4])  # user and system, and both of its ended children
+    return total

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import give
-from evals.rights.rights_world import make_member, make_tree
+from evals.rights_world import make_member, make_tree
 from knowledge.ingestion.indexing import IndexRow, write_index_rows
 from knowledge.models import Document, DocumentVersion, EmbeddingSpace, Folder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.search.datasets import load_dataset
+from evals.corpus import load_dataset
 from knowledge.ingestion.stages import cut
 from knowledge.models import KnowledgeBase
 from knowledge.parsers.base import UnreadableFile, accepted_extensions, load

@@ -1,12 +1,50 @@
-"""`manage.py evaluate_claims FILE [--judge NAME] [--json OUT]`: measure sentences that people judged, and list the wrong ones."""
+"""`manage.py evaluate_claims FILE [--judge NAME] [--json OUT]`: measure sentences that people judged, and list the wrong ones.
 
-from typing import Any
+Counted is what would be shown, shown with a mark, and left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from typing import Any, Literal
 
 from asgiref.sync import async_to_sync
 from django.core.management.base import CommandParser
+from pydantic import BaseModel
 
-from evals.answers.claims import COUNTS, JUDGES, Claim, evaluate_claims, open_judge
-from evals.command import QuestionFileCommand, read_rows
+from agent.attribution.check import Evidence, check_cited
+from agent.attribution.judge import OpenSentence, judged
+from agent.attribution.verdict import Verdict
+from agent.evidence.fencing import escaped
+from agent.prompting import prompt
+from agent.providers.base import ChatModel, ModelError
+from agent.providers.configured import connect, required_model
+from agent.providers.openai_compatible import ServedModel
+from agent.text.overlap import nearest
+from evals.command import Detail, QuestionFileCommand, by_group, read_rows
+from evals.scripted_service import Delta, Request, says, scripted_service
+from knowledge.text.language import language_of
+
+JUDGES = ("none", "scripted", "credulous", "model")
+COUNTS = ("n", "kept", "marked", "dropped")
+OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)
+_SENTENCE = re.compile(r'<sentence number="(\d+)"[^>]*>\n(.*?)\n</sentence>', re.DOTALL)
+Outcome = Literal["kept", "marked", "dropped"]
+
+
+class Claim(BaseModel):
+    """A sentence about its evidence. kind: document, or table for a query's result. trap: what makes it hard."""
+
+    id: str
+    kind: str
+    lang: str
+    question: str
+    evidence: list[str]
+    sentence: str
+    supported: bool
+    trap: str = ""
 
 
 class Command(QuestionFileCommand):
@@ -23,8 +61,9 @@ class Command(QuestionFileCommand):
 
     def measure(self, options: dict[str, Any]) -> dict[str, Any]:
         claims = read_rows(options["file"], Claim)
-        with open_judge(options["judge"], claims) as served:
-            return async_to_sync(evaluate_claims)(claims, options["today"], served)
+        with _open_judge(options["judge"], claims) as served:
+            details = async_to_sync(_details)(claims, options["today"], served)
+        return {"n": len(details), **_sides(details), "groups": by_group(details, _sides), "details": details}
 
     def print_report(self, report: dict[str, Any]) -> None:
         for name, sides in [*report["groups"].items(), ("all", report)]:
@@ -37,3 +76,85 @@ class Command(QuestionFileCommand):
                 side = "right" if item["supported"] else "wrong"
                 why = item["why"] or item["trap"]
                 self.stdout.write(f"{item['id']}: {side}, {item['outcome']} ({why}): {item['sentence']}")
+
+
+async def _details(claims: Sequence[Claim], today: date, served: ServedModel | None) -> list[Detail]:
+    """Check each claim. today: what relative times count from. served: the judge of what facts leave open."""
+    judge = connect(served) if served else None
+    try:
+        return [await _detail(claim, today, judge) for claim in claims]
+    finally:
+        if judge is not None:
+            await judge.aclose()
+
+
+@contextmanager
+def _open_judge(name: str, claims: Sequence[Claim]) -> Iterator[ServedModel | None]:
+    """Serve the judge of that name, one of `JUDGES`. Raises InvalidInput where no model is configured."""
+    if name in ("scripted", "credulous"):
+        with scripted_service(_scripted_judge(claims, believes_all=name == "credulous")) as served:
+            yield served
+    else:
+        yield required_model() if name == "model" else None
+
+
+def _scripted_judge(claims: Sequence[Claim], *, believes_all: bool) -> Callable[[Request], Delta]:
+    """Script a judge that says what people said, quoting the line of its evidence that shares most words with the sentence.
+
+    believes_all: support every sentence, as a judge does that is too small, or that a document talks to.
+    """
+    by_text = {escaped(claim.sentence): claim for claim in claims}
+
+    def line(number: str, sentence: str) -> str:
+        claim = by_text[sentence]
+        text = "\n".join(Evidence(item).says for item in claim.evidence)
+        start, end = nearest(claim.sentence, text)
+        quote = text[start:end].replace("\n", " ")
+        return f'{number} S "{quote}"' if believes_all or claim.supported else f"{number} N"
+
+    def reply(request: Request) -> Delta:
+        content = str(request["messages"][-1]["content"])
+        return says("\n".join(line(number, sentence) for number, sentence in _SENTENCE.findall(content)))
+
+    return reply
+
+
+async def _detail(claim: Claim, today: date, judge: ChatModel | None) -> Detail:
+    evidence = {n: Evidence(text, is_result=claim.kind == "table") for n, text in enumerate(claim.evidence, 1)}
+    _numbers, finding = check_cited(claim.sentence, list(evidence), evidence, question=claim.question, today=today)
+    is_supported = await _judged(judge, claim, evidence, today) if judge and finding.verdict in OPEN else None
+    outcome = _outcome(finding.verdict, is_supported)
+    return claim.model_dump(include={"id", "kind", "lang", "sentence", "supported", "trap"}) | {
+        "group": f"{claim.kind}/{claim.lang}",
+        "outcome": outcome,
+        "why": finding.why,
+        "is_wrong": outcome == ("dropped" if claim.supported else "kept"),
+    }
+
+
+async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
+    """Ask the judge whether the evidence supports the sentence; None where it fails."""
+    system = prompt("judge", language_of(claim.question) or "en").text
+    sentence = OpenSentence(1, claim.sentence, "", evidence)
+    try:
+        async for _number, is_supported in judged(judge, system, claim.question, [sentence], today=today):
+            return is_supported
+    except ModelError:
+        pass
+    return None
+
+
+def _outcome(verdict: Verdict, is_supported: bool | None) -> Outcome:
+    """Decide as `agent.attribution.answer_writer` does under a profile that marks."""
+    if verdict is Verdict.CONTRADICTED or is_supported is False:
+        return "dropped"
+    return "marked" if verdict is Verdict.UNSETTLED and is_supported is None else "kept"
+
+
+def _sides(details: Sequence[Detail]) -> dict[str, dict[str, int]]:
+    """Count the outcomes of right and of wrong sentences."""
+    sides = {}
+    for side, is_right in (("right", True), ("wrong", False)):
+        outcomes = Counter(detail["outcome"] for detail in details if detail["supported"] is is_right)
+        sides[side] = {name: outcomes.total() if name == "n" else outcomes[name] for name in COUNTS}
+    return sides

@@ -1,25 +1,29 @@
 """`manage.py evaluate_sql DIR --as USER`: measure the way from questions to SQL on sets of questions with their databases."""
 
+import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
-from datetime import date
+from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from asgiref.sync import async_to_sync
 from django.core.management.base import CommandParser
 
 from agent.providers.base import ModelError
 from agent.providers.configured import connect, required_model
-from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
-from business.execute import Access
+from business.connections.postgres_session import reading
+from business.execute import Access, StatementResult, run_sql
+from business.guard.refusal import SqlRefused
 from business.logical_query.catalog import Catalog
-from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
-from evals.data.linking import open_linker
-from evals.data.questions import Asked, QuestionSetCommand, access_of, loaded, questions_by_database
-from evals.data.sql import Detail, ask_all, report_of
-from evals.data.ways import ModelWay, WordsWay, examples_for, served_gold
+from evals.command import Detail, by_group
+from evals.question_sets import Asked, QuestionSetCommand, access_of, loaded, questions_by_database, stored_linker
+from evals.report import percentile
+from evals.rows import comparable, matches
+from evals.sql_ways import ModelWay, NotAnswered, Way, WordsWay, examples_for, served_gold
 
 
 class Command(QuestionSetCommand):
@@ -45,29 +49,102 @@ class Command(QuestionSetCommand):
         for name, asked in questions_by_database(options):
             with loaded(name, options["folder"], options["databases"], drafted=options["drafted"]) as (address, layer):
                 access = access_of(address, layer, principal)
+                today = options["today"] or datetime.now(ZoneInfo(layer.time_zone)).date()
                 if options["way"] == "reader":
-                    way = WordsWay(Catalog.of(layer), options["today"])
-                    details += async_to_sync(ask_all)(asked, access, way)
+                    details += async_to_sync(_ask_all)(asked, access, WordsWay(Catalog.of(layer), today))
                 else:
-                    details += _ask_model(asked, access, layer, principal, options)
-        return report_of(details)
+                    replies = served_gold(asked) if options["replies"] else nullcontext(required_model())
+                    with replies as served, stored_linker(layer) as linker:
+                        way = ModelWay(connect(served), linker, examples_for(principal, asked), today)
+                        details += async_to_sync(_ask_model)(asked, access, way)
+        return {
+            "total": _scores(details),
+            "databases": by_group(details, _scores, "database"),
+            "languages": by_group(details, _scores, "language"),
+            "details": details,
+        }
 
 
-def _ask_model(
-    asked: Sequence[Asked], access: Access, layer: SemanticLayer, principal: Principal, options: dict[str, Any]
-) -> list[Detail]:
-    """Ask the questions of one database of a model. Raises InvalidInput where there is none, or it fails."""
-    examples = examples_for(principal, asked)
-    replies = served_gold(asked) if options["replies"] else nullcontext(required_model())
+async def _ask_model(asked: Sequence[Asked], access: Access, way: ModelWay) -> list[Detail]:
+    """Ask the questions of one database of a model. Raises InvalidInput where it fails."""
+    try:
+        return await _ask_all(asked, access, way)
+    except ModelError as error:
+        raise InvalidInput(f"The language model fails: {error}.") from error
+    finally:
+        await way.model.aclose()
 
-    async def ask(served: ServedModel) -> list[Detail]:
-        model = connect(served)
+
+async def _ask_all(asked: Sequence[Asked], access: Access, way: Way) -> list[Detail]:
+    return [await _ask(one, access, way) for one in asked]
+
+
+async def _ask(one: Asked, access: Access, way: Way) -> Detail:
+    """Ask one question. ms: from its words to a statement, without a model's time."""
+    sql, began, waited_s = "", time.perf_counter(), way.waited_s
+    try:
         try:
-            return await ask_all(asked, access, ModelWay(model, linker, examples, options["today"]))
-        except ModelError as error:
-            raise InvalidInput(f"The language model fails: {error}.") from error
+            sql = await way.write(one.question)
         finally:
-            await model.aclose()
+            ms = (time.perf_counter() - began - way.waited_s + waited_s) * 1000
+        sql, answer = await _run(one, sql, access, way)
+        verdict, note = await _verdict(one, access, answer)
+    except NotAnswered as error:
+        verdict, note = "handed on", str(error)
+    except SqlRefused as refused:
+        verdict, note = "refused", str(refused)
+    known = {"id": one.id, "question": one.question, "database": one.database, "language": one.language}
+    found = {"verdict": verdict, "sql": sql, "note": note, "ms": ms}
+    return known | {"is_answerable": one.is_answerable} | found
 
-    with replies as served, open_linker(layer) as linker:
-        return async_to_sync(ask)(served)
+
+async def _run(one: Asked, sql: str, access: Access, way: Way) -> tuple[str, StatementResult]:
+    """Run a statement; where it is refused, run once what the way makes of the refusal."""
+    try:
+        return sql, await run_sql(access, sql)
+    except SqlRefused as refused:
+        repaired = await way.repair(one.question, sql, refused)
+    return repaired, await run_sql(access, repaired)
+
+
+async def _verdict(one: Asked, access: Access, answer: StatementResult) -> tuple[str, str]:
+    """Compare an answer with the gold rows; return right or wrong, and how it differs."""
+    if not one.is_answerable:
+        return "wrong", "answered what cannot be answered"
+    rows = answer.rows.rows if answer.rows else ()
+    expected = [await _gold_rows(access, gold) for gold in one.golds]
+    if any(matches(rows, gold, answer.total) for gold in expected):
+        return "right", ""
+    mine, first = comparable(rows, expected[0])
+    return "wrong", f"{answer.total or len(mine)} rows, {mine[:3]} ≠ {len(first)} rows, {first[:3]}"
+
+
+async def _gold_rows(access: Access, sql: str) -> Sequence[Sequence[Any]]:
+    async with reading(access.admin, time_zone=access.time_zone) as connection:
+        await connection.execute("SET LOCAL search_path = public")
+        cursor = await connection.execute(sql, prepare=True)  # type: ignore[arg-type,unused-ignore]  # the set's own
+        return await cursor.fetchall()
+
+
+def _scores(details: Sequence[Detail]) -> dict[str, Any]:
+    """Count the verdicts. abstained: questions without an answer in the data that were rightly not answered."""
+    verdicts = Counter(detail["verdict"] for detail in details if detail["is_answerable"])
+    others = Counter(detail["verdict"] for detail in details if not detail["is_answerable"])
+    answerable, unanswerable = verdicts.total(), others.total()
+    answered, abstained = answerable - verdicts["handed on"], others["handed on"]
+    wrong = verdicts["wrong"] + unanswerable - abstained
+    ms = [detail["ms"] for detail in details]
+    return {
+        "answerable": answerable,
+        "right": verdicts["right"],
+        "wrong": verdicts["wrong"],
+        "handed_on": verdicts["handed on"],
+        "refused": verdicts["refused"] + others["refused"],
+        "unanswerable": unanswerable,
+        "abstained": abstained,
+        "ms": round(percentile(ms, 50), 2),
+        "ms_p95": round(percentile(ms, 95), 2),
+        "right_of_answered": round(verdicts["right"] / answered, 4) if answered else None,
+        "execution_accuracy": round(verdicts["right"] / answerable, 4) if answerable else None,
+        "wrong_rate": round(wrong / len(details), 4) if details else None,
+    }

@@ -1,5 +1,6 @@
 """`manage.py evaluate_sql_guard CASES --seed SEED --unit UNIT`: judge what protects business data by a file of cases."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from business.execute import Protection
 from evals.command import ReportCommand
-from evals.data.guard_cases import arena, judge_all, read_case_file
+from evals.guard_cases import arena, judge_all, read_case_file
 
 
 class Command(ReportCommand):
@@ -23,4 +24,4 @@ class Command(ReportCommand):
     def measure(self, options: dict[str, Any]) -> dict[str, Any]:
         cases = read_case_file(options["cases"])
         with arena(options["seed"], options["unit"]) as place:
-            return judge_all(cases, place, Protection(options["protection"])).as_json()
+            return asdict(judge_all(cases, place, Protection(options["protection"])))

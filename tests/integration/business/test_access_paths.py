@@ -19,7 +19,7 @@ from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
-from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
+from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 from tests.integration.business import orders_database as statements
 from tests.integration.business.test_sandbox import SOON

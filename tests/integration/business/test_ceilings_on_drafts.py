@@ -17,8 +17,8 @@ from business.jsonl import read_jsonl
 from business.models import DataSource
 from business.sources.grants import grant
 from business.sources.services import open_source, save_layer
-from evals.answers.dialogs import Dialog, evaluate_dialogs
-from evals.data.questions import Asked, loaded, read_asked
+from evals.management.commands.evaluate_dialogs import Dialog, evaluate_dialogs
+from evals.question_sets import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
 from tests.integration.agent.modelled import modelled

@@ -13,11 +13,9 @@ from business.sources.services import open_source
 from business.statements.run_query import run_query
 from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
-from evals.model.model_benchmark import ModelBenchmark
-from evals.model.model_script import Script, ScriptedQuestion, folded, load_questions
-from evals.model.paced_service import Pace, PacedService
-from evals.model.plain_pipeline import RESULT, ask_plainly
-from evals.model.scripted_service import served
+from evals.model_benchmark import RESULT, ModelBenchmark, ask_plainly
+from evals.model_script import Script, ScriptedQuestion, folded, load_questions
+from evals.scripted_service import Pace, PacedService, served
 
 QUESTIONS = load_questions()
 
@@ -60,7 +58,7 @@ def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataS
 @pytest.mark.usefixtures("demo")
 def test_the_product_shows_all_of_each_answer_on_data_after_two_calls() -> None:
     """The benchmark as it is run, of a model that is never waited for."""
-    report = ModelBenchmark(Pace(0.0, inf, inf)).run({"group": ["data"]}).as_json("model", {})
+    report = ModelBenchmark(Pace(0.0, inf, inf)).run({"group": ["data"]}).parts
     assert len(report["questions"]) == sum(question.group == "data" for question in QUESTIONS)
     for asked in report["questions"]:
         assert (asked["shown"], asked["unchecked"], asked["ours"]["calls"]) == (asked["sentences"], 0, 2), asked

@@ -15,7 +15,7 @@ from business.introspect import draft_layer
 from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import policy_of
-from evals.data.questions import opened_to_all
+from evals.question_sets import opened_to_all
 from tests.factories import prepare_embedder
 from tests.reading import sql_of
 

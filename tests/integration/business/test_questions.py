@@ -17,7 +17,7 @@ from business.sandbox.scratch_database import scratch_database
 from business.semantic_layer.yaml_io import read_layer
 from business.sources.grants import grant
 from business.sources.services import save_layer
-from evals.data.rows import alternatives, comparable, contains
+from evals.rows import alternatives, comparable, contains
 from tests.evaluation_data import data_folder
 from tests.factories import make_user
 

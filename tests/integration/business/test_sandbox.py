@@ -16,7 +16,7 @@ from business.execute import Access, Protection, run_sql
 from business.guard.policy import Policy
 from business.limits import Limits
 from business.sandbox import sql_views
-from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
+from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"

@@ -173,7 +173,7 @@ def test_guard_or_sandbox_alone_is_for_the_evaluation_command() -> None:
                 named.add(str(path.relative_to(ROOT)))
     assert named == {
         "business/execute.py",
-        "evals/data/guard_cases.py",
+        "evals/guard_cases.py",
         "evals/management/commands/evaluate_sql_guard.py",
     }
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from audit.models import Entry
-from evals.rights.forbidden_benchmark import ROUTES, Pairs
+from evals.forbidden_benchmark import ROUTES, Pairs
 from knowledge.models import KnowledgeBase
 
 

@@ -9,6 +9,7 @@ from django.core.management import call_command
 
 from agent.models import Message, Session
 from authz.models import ApiToken
+from evals import load_benchmark
 from knowledge.models import Document
 from tests.factories import allow, make_base, make_document, make_user
 
@@ -24,20 +25,22 @@ def measured(tmp_path: Path, *words: str) -> tuple[dict[str, dict[str, float]], 
     return {row["name"]: row for row in found["rows"]}, found["facts"]
 
 
-def test_people_are_answered_beside_one_alone_and_beside_a_flood(tmp_path: Path) -> None:
+def test_people_are_answered_beside_one_alone_and_beside_a_flood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_benchmark, "ALONE_S", 1.0)
     base = make_base("Handbook")
     make_document(base, "leave.md", PAGE, ingested=True)
     allow(make_user("anna"), base)
     people = set(User.objects.values_list("pk", flat=True))
 
-    rows, facts = measured(tmp_path, "--alone", "1", "--uploads", "1")
+    rows, facts = measured(tmp_path, "--uploads", "1")
     assert rows["errors"]["ours"] == 0, facts
     assert rows["questions answered"]["ours"] == rows["questions asked"]["ours"] >= 3
     assert rows["questions answered"]["peer"] >= 1
     assert rows["first event, p95"]["ours"] > 0
     assert rows["answer, p50"]["ours"] >= rows["first event, p50"]["ours"]
     assert rows["processor an answer"]["ours"] > 0
-    assert rows["of these true within one"]["ours"] <= rows["places told"]["ours"]
     assert rows["uploads answered"]["ours"] >= 1
     assert Document.unscoped.count() == 1, "uploads are deleted"
 
@@ -45,13 +48,12 @@ def test_people_are_answered_beside_one_alone_and_beside_a_flood(tmp_path: Path)
     assert rows["errors"]["ours"] == 0, facts
     assert rows["questions answered"]["ours"] == rows["questions asked"]["ours"] >= 3
     assert int(str(facts["answers of the flood"])) >= 6, "each of the six was answered once at least"
-    assert rows["places told"]["ours"] >= 1
 
     assert set(User.objects.values_list("pk", flat=True)) == people
     assert not any(model.objects.exists() for model in (Session, Message, ApiToken))
 
 
-@pytest.mark.parametrize("kind", ["uploads", "searches", "downloads"])
+@pytest.mark.parametrize("kind", ["uploads", "searches"])
 def test_a_flood_of_something_else_is_beside_people_who_do_it_too(tmp_path: Path, kind: str) -> None:
     base = make_base("Handbook")
     make_document(base, "leave.md", PAGE, ingested=True)

@@ -11,10 +11,9 @@ from asgiref.sync import async_to_sync
 
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
-from evals.model.model_script import QUERY, SEARCH, Script, ScriptedQuestion
-from evals.model.paced_service import Pace, PacedService
-from evals.model.plain_pipeline import ask_plainly
-from evals.model.scripted_service import served
+from evals.model_benchmark import ask_plainly
+from evals.model_script import QUERY, SEARCH, Script, ScriptedQuestion
+from evals.scripted_service import Pace, PacedService, served
 from tests.factories import make_user
 
 AT_ONCE = Pace(0.0, inf, inf)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from evals.permissions.adapter import Shown
-from evals.permissions.permissions_benchmark import measure
-from evals.permissions.world import PermissionsWorld, make_permissions_world
+from evals.permissions_benchmark import measure
+from evals.permissions_systems import Shown
+from evals.permissions_world import PermissionsWorld, make_permissions_world
 
 
 class Careless:

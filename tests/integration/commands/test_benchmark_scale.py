@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from evals.search import scale_world
+from evals import scale_world
 from knowledge.models import ChunkIndex, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 

@@ -11,11 +11,10 @@ from django.core.management import CommandError, call_command
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import Grant, denials_on, give, grants_on
-from evals.search.corpus import hidden, load_corpus
-from evals.search.datasets import load_dataset
+from evals.corpus import hidden, load_corpus, load_dataset
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.retrieval.search import Scope, search
-from tests.factories import make_user
+from tests.factories import make_user, prepare_embedder
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +47,7 @@ def folder(tmp_path: Path) -> Path:
     (folder / "queries.dev.jsonl").write_text("\n".join(json.dumps(row) for row in QUERIES))
     lines = ["query-id\tcorpus-id\tscore", *(f"{query}\t{document}\t1" for query, document in QRELS)]
     (folder / "qrels.dev.tsv").write_text("\n".join(lines) + "\n")
+    prepare_embedder()
     make_user("eva")
     return folder
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from evals.documents.parsing import Score, expected_of, ours
+from evals.management.commands.evaluate_parsing import Score, expected_of, ours
 from knowledge.parsers.base import load
 from tests.random_tables import make_tables
 

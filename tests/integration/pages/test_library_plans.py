@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import give
-from evals.rights.rights_world import make_member, make_tree
+from evals.rights_world import make_member, make_tree
 from knowledge.library import document_rows, documents_in, sibling_documents, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.access_nodes import node_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.documents.parsing import token_f1
+from evals.management.commands.evaluate_parsing import token_f1
 from knowledge.parsers.base import ParseLimits, load, parsers
 from tests.evaluation_data import data_folder
 

@@ -10,7 +10,7 @@ from business.linking.linker import MAX_COLUMNS, Linked, Linker
 from business.linking.schema_prompt import schema_prompt
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
-from evals.data.linking import needed, shown
+from evals.management.commands.evaluate_linking import needed, shown
 from tests.dictionaries import prepared
 from tests.large_layer import hidden_among, made_tables
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from copilot_site.lib.errors import InvalidInput
-from evals.search.datasets import load_dataset
-from evals.search.retrieval import ranked_documents
+from evals.corpus import load_dataset
+from evals.management.commands.evaluate_retrieval import ranked_documents
 
 CORPUS = [
     {"id": "d1", "title": "Leave", "text": "15 days", "path": "hr/leave.md", "lang": "en"},
