@@ -214,7 +214,7 @@ def _paths(principal: Principal, base_id: UUID, open_to: QuerySet[Folder]) -> li
     rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
     parents = {pk: row.parent_id for pk, row in rows.items()}
     places = open_to.filter(pk__in=rows).values_list("pk", flat=True)
-    paths = {pk: " / ".join(reversed([rows[step].name for step in _way_up(parents, pk)])) for pk in places}
+    paths = {pk: " / ".join(reversed([str(rows[step]) for step in _way_up(parents, pk)])) for pk in places}
     return sorted(paths.items(), key=lambda place: place[1])
 
 

@@ -89,8 +89,8 @@ class Gaps:
 
 
 def unanswered(days: int) -> int:
-    """Return the number of questions of the last days that found nothing."""
-    return _found_nothing(first_day(days)).count()
+    """Return the number of questions of the last days that found nothing, of the topics that may be shown."""
+    return sum(gap.count for gap in nothing_found(days).shown)
 
 
 def nothing_found(days: int) -> Gaps:

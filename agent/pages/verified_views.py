@@ -1,5 +1,6 @@
 """Pages for keepers of verified answers: the list, a form for one, and export and import."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -252,13 +253,22 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
             note_view(principal, message.session)
             record(principal, Action.QUESTIONS_READ, detail={"answers": [str(message.pk)]})
     (shown,) = under_rights(principal, [message])
-    return question_of(message), shown
+    return question_of(message), _best_alone(shown)
 
 
 def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
     """Return the initial values of the form. Raises InvalidInput for an answer that cannot be saved as a text."""
     documents = dict.fromkeys(str(citation.passage.document_id) for citation in shown.citations)
     return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
+
+
+def _best_alone(shown: ShownMessage) -> ShownMessage:
+    """Return the first of the passages that were found, without our own words; another answer as it is."""
+    if not shown.kind:
+        return shown
+    best = next((sentence.citations for sentence in shown.sentences if sentence.citations), ())
+    sentences = tuple(sentence for sentence in shown.sentences if sentence.citations and sentence.citations == best)
+    return replace(shown, sentences=sentences, citations=tuple(one for one in shown.citations if one.number in best))
 
 
 def _text_of(message: ShownMessage) -> str:

@@ -15,11 +15,15 @@ from audit.models import Entry, Hold
 from audit.selectors import Signing, signing
 
 DAYS = 7
+RIGHTS_CHANGED = (
+    Action.GRANT_GIVEN, Action.GRANT_REVOKED, Action.DENIAL_GIVEN, Action.DENIAL_REMOVED, Action.INHERITANCE_BROKEN,
+    Action.INHERITANCE_RESTORED,
+)  # fmt: skip
 LISTED: tuple[tuple[Promise, str, tuple[str, ...]], ...] = (  # name, field, its values
     (_("Refused"), "outcome", (Outcome.DENY,)),
     (_("Failed"), "outcome", (Outcome.ERROR,)),
     (_("Viewed as someone else"), "action", (Action.ACCESS_PREVIEWED, Action.ANSWER_REPLAYED)),
-    (_("Rights given or taken"), "action", (Action.GRANT_GIVEN, Action.GRANT_REVOKED)),
+    (_("Rights changed"), "action", RIGHTS_CHANGED),
     (_("Exports of the log"), "action", (Action.AUDIT_EXPORTED,)),
 )
 

@@ -98,7 +98,7 @@ class _Pending:
             if not amounts:
                 return
             try:
-                with _valkey().pipeline() as pipeline:
+                with _valkey(settings.REDIS_URL).pipeline() as pipeline:
                     for field, amount in amounts.items():
                         pipeline.hincrbyfloat(KEY, field, amount)
                     pipeline.execute()
@@ -127,10 +127,10 @@ flush = _pending.flush
 def counted() -> dict[tuple[str, ...], float]:
     """Return everything counted so far: name, values of labels, and for histograms the bucket or "sum" → amount. Raises RedisError."""
     flush()
-    found: Mapping[str, str] = _valkey().hgetall(KEY)  # type: ignore[assignment]  # the client is not asynchronous
+    found: Mapping[str, str] = _valkey(settings.REDIS_URL).hgetall(KEY)  # type: ignore[assignment]  # the client is not asynchronous
     return {tuple(field.split(SEPARATOR)): float(amount) for field, amount in found.items()}
 
 
 @cache
-def _valkey() -> "Redis":
-    return Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True, socket_timeout=SOCKET_S)
+def _valkey(url: str) -> "Redis":
+    return Redis.from_url(url, protocol=2, decode_responses=True, socket_timeout=SOCKET_S)

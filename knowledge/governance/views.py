@@ -108,7 +108,7 @@ def change(request: HttpRequest, principal: Principal, kind: str, place_id: UUID
         return _show_place(request, principal, row, form=form, status=400)
     if effects is not None:
         return _ask_to_confirm(request, row, asked, effects)
-    messages.success(request, _("Done: %(what)s.") % {"what": asked.what.label})
+    messages.success(request, _("Saved."))
     return redirect("rights-place", kind, place_id)
 
 

@@ -33,11 +33,13 @@ def test_each_number_of_the_log_opens_exactly_its_entries() -> None:
         (Action.ACCESS_PREVIEWED, Outcome.ALLOW),
         (Action.GRANT_GIVEN, Outcome.ALLOW),
         (Action.GRANT_REVOKED, Outcome.ALLOW),
+        (Action.DENIAL_GIVEN, Outcome.ALLOW),
+        (Action.INHERITANCE_BROKEN, Outcome.ALLOW),
         (Action.AUDIT_EXPORTED, Outcome.ALLOW),
     ):
         record(None, action, outcome=outcome)
     numbers = log_home().numbers
-    assert [one.count for one in numbers] == [1, 1, 1, 2, 1]
+    assert [one.count for one in numbers] == [1, 1, 1, 4, 1]
     client = client_of(audrey)
     for one in numbers:
         page = client.get(one.url)

@@ -70,14 +70,16 @@ def test_each_is_told_what_waits_in_the_places_they_govern(world: World) -> None
     for document, status in ((world.salaries, ParseStatus.FAILED), (world.house_rules, ParseStatus.FAILED)):
         document.versions.update(parse_status=status, failure={"code": "empty", "params": {}})
     DocumentVersion.unscoped.filter(document=world.travel_rules).update(created_at=timezone.now() - timedelta(hours=2))
-    answered(world.anna, stop_reason=StopReason.NO_EVIDENCE)
+    for person in (world.anna, world.ben, world.mia):
+        answered(person, stop_reason=StopReason.NO_EVIDENCE)
+    answered(world.anna, "Who waters the plants?", StopReason.NO_EVIDENCE)  # of one person: its page does not show it
     answered(world.anna, rating=Rating.NOT_HELPFUL)
     ingestion, written, rated = reverse("ingestion"), reverse("gaps"), reverse("ratings")
-    assert waits(world.root) == {ingestion: 1, rated: 1, written: 1}  # the last of two lines with one address
+    assert waits(world.root) == {ingestion: 1, rated: 1, written: 3}  # the last of two lines with one address
     assert [line.count for line in waiting_for(world.boss)] == [2, 1]
     assert [line.count for line in waiting_for(world.mia)] == [1, 1]
     assert waits(staff("sam")) == {}
-    assert waits(make_overseer()) == {rated: 1, written: 1}
+    assert waits(make_overseer()) == {rated: 1, written: 3}
 
 
 def test_the_page_shows_numbers_of_answers_to_overseers_and_of_the_system_to_administrators_alone(world: World) -> None:

@@ -101,6 +101,7 @@ def test_an_answer_of_a_conversation_is_saved_with_the_passages_it_cites(company
     client = client_of(company.people["keeper"])
     form = client.get(address).context["form"]
     assert LEAVE in form.initial["text"]
+    assert "Best match" not in form.initial["text"]  # that is said by us, not by the document
     given = {name: form.initial[name] for name in ("question", "text", "documents")}
     assert client.post(address, {**given, "folder": str(company.folder.pk)}).status_code == 302
     (source,) = VerifiedAnswer.unscoped.get().sources.all()

@@ -157,6 +157,7 @@ def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     assert not can(principal_of(told.anna), Right.VIEW, told.pay)
     assert boss.post(url, {"decision": "grant", "until": "2199-12-31"}).status_code == 302
     assert can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert "until 31 Dec 2199" in text_of(anna.get(reverse("my-requests"))), "the last day, not the midnight after it"
 
 
 def test_who_manages_a_folder_decides_without_a_staff_account_and_nobody_else(told: World) -> None:

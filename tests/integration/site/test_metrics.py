@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -29,7 +30,7 @@ TOOK = Durations("copilot_took_in_test", "Of this test.", ("what",), LONG_S)
 @pytest.fixture(autouse=True)
 def at_zero() -> None:
     measures.flush()
-    measures._valkey().delete(measures.KEY)
+    measures._valkey(settings.REDIS_URL).delete(measures.KEY)
 
 
 def scraped() -> dict[str, dict[tuple[str, ...], float]]:
