@@ -1,12 +1,14 @@
 """Org units and roles in the admin, changed through their services, by superusers: a membership gives rights."""
 
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.contrib.auth.models import Permission, User
-from django.db.models import Count, QuerySet
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +21,12 @@ from authz.people.units import create_unit, delete_unit, join, leave, move_unit,
 from authz.principal import Principal
 
 M = TypeVar("M", OrgUnit, Role)
+VERBS = {
+    "view": _("view"),
+    "add": _("add"),
+    "change": _("change"),
+    "delete": _("delete"),
+}  # of Django's own permissions
 
 
 class MembersForm(forms.ModelForm[Any]):
@@ -89,10 +97,27 @@ class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
         delete_unit(Principal.of(request.user), obj)
 
 
+class PagePermissions(forms.ModelMultipleChoiceField[Permission]):
+    """The permissions on rows that have a page in the admin, and those of our own, each as “Documents: view”."""
+
+    def label_from_instance(self, permission: Permission) -> str:
+        model = permission.content_type.model_class()
+        kind = model._meta.verbose_name_plural if model else permission.content_type.name
+        verb, _of, row = permission.codename.partition("_")
+        return f"{capfirst(kind)}: {VERBS.get(verb, permission.name) if row == permission.content_type.model else permission.name}"
+
+    def shown(self, held: Iterable[Permission]) -> QuerySet[Permission]:
+        """Return the permissions to choose from; those that a role has already stay in sight."""
+        kinds = ContentType.objects.get_for_models(*admin.site._registry).values()
+        is_own = ~Q(codename__regex=f"^({'|'.join(VERBS)})_")
+        is_held = Q(pk__in=[permission.pk for permission in held])
+        return checked_permissions().filter(Q(content_type__in=kinds) | is_own | is_held)
+
+
 class RoleForm(MembersForm):
     """A role with its members, and the pages of the administration that it opens."""
 
-    permissions = forms.ModelMultipleChoiceField(
+    permissions = PagePermissions(
         Permission.objects.none(),
         required=False,
         label=capfirst(_("permissions")),
@@ -101,9 +126,9 @@ class RoleForm(MembersForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["permissions"].queryset = checked_permissions()  # type: ignore[attr-defined]
-        if self.instance.pk:
-            self.fields["permissions"].initial = self.instance.group.permissions.all()
+        held = self.instance.group.permissions.all() if self.instance.pk else Permission.objects.none()
+        field = cast("PagePermissions", self.fields["permissions"])
+        field.queryset, field.initial = field.shown(held), held
 
 
 @admin.register(Role)
