@@ -11,6 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from business.semantic_layer.model import Aggregation
 
+
+class Inexpressible(Exception):
+    """A logical query uses unknown names or would count wrongly; the text says what is wrong."""
+
+
 Unit = Literal["day", "week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"]
 Grain = Literal["day", "week", "month", "quarter", "year", "weekday", "hour"]
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]

@@ -7,10 +7,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.errors import Inexpressible
 from business.logical_query.query import (
     Dimension,
     Filter,
+    Inexpressible,
     LogicalQuery,
     Metric,
     Part,

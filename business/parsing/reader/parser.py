@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Filter, LogicalQuery, Metric, TimeRange
+from business.logical_query.query import Filter, Inexpressible, LogicalQuery, Metric, TimeRange
 from business.logical_query.resolve import no_such_value
 from business.logical_query.times import period_days
 from business.logical_query.wording import sentence
