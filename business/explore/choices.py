@@ -27,7 +27,7 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import require_kept
 from business.logical_query.conditions import Conditions
 from business.logical_query.metrics import model_of_metric
-from business.logical_query.nouns import plural
+from business.logical_query.phrases import plural
 from business.logical_query.query import Dimension as By
 from business.logical_query.query import Grain, Inexpressible, Metric
 from business.logical_query.source import JoinedTables, carrier_of

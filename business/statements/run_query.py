@@ -14,8 +14,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.deferred import Recorder
-from audit.record import record
+from audit.record import Recorder, record
 from authz.principal import Principal
 from business.execute import StatementResult
 from business.guard.refusal import SqlRefused

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from authz.models import Directory, DirectoryAccount
 from authz.scim import member_changes
-from authz.scim.member_changes import MAX_OPERATIONS
+from authz.scim.requests import MAX_OPERATIONS
 from tests.integration.scim.program import Program
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ import pytest
 from business.connections.postgres_session import Rows as Found
 from business.logical_query.compiler import compile_query
 from business.logical_query.names import columns_of
-from business.logical_query.nouns import counted
+from business.logical_query.phrases import counted
 from business.logical_query.query import (
     Comparison,
     Dimension,
