@@ -29,7 +29,7 @@ from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.limits import Limits
 from business.sandbox import sql_views
-from business.sandbox.hardening import harden
+from business.sandbox.setup import harden
 
 CHEAP = 2_000.0  # planner cost, some 20 ms: below it no cheaper path is sought
 MAX_COUNTED_ROWS = 100_000  # estimated rows that may all be read to be counted: more might be sorted on disk

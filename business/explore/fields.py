@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.names import column_of_dimension
 from business.logical_query.query import (
     Dimension,
     Filter,
@@ -26,6 +25,7 @@ from business.logical_query.query import (
     Period,
     Ranking,
     TimeRange,
+    column_of_dimension,
 )
 from business.semantic_layer.model import Aggregation, Named
 

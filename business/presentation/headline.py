@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from business.connections.postgres_session import Rows
-from business.logical_query.names import CHANGE, PART
 from business.logical_query.phrases import counted, phrases
+from business.logical_query.query import CHANGE, PART
 from business.logical_query.wording import Meaning
 from business.results.cells import Words, cell_text, is_number, is_year, spoken
 from business.results.shown_query import TableReach

@@ -12,9 +12,8 @@ from django.utils.translation import override
 
 from business.connections.postgres_session import Rows
 from business.execute import StatementResult
-from business.logical_query.names import CHANGE
 from business.logical_query.phrases import phrases, plural
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import CHANGE, LogicalQuery
 from business.logical_query.wording import Meaning, label
 from business.presentation.headline import Shown, headline
 from business.presentation.report import plain

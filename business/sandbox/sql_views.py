@@ -21,8 +21,7 @@ from business.connections.postgres_session import connected
 from business.guard.access_paths import Order
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import row_filter
-from business.sandbox.hardening import LOCK
-from business.sandbox.setup import set_up_own
+from business.sandbox.setup import LOCK, set_up_own
 from business.table_faults import faults_in
 from copilot_site.lib.errors import InvalidInput
 

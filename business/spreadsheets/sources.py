@@ -25,9 +25,8 @@ from business.connections.postgres_session import Rows
 from business.dialects import DialectAccess
 from business.guard.policy import Policy
 from business.guard.rewrite import quoted
-from business.inference.catalog import SAMPLED_ROWS, Column
+from business.inference.catalog import SAMPLED_ROWS, Column, copied, scratch
 from business.inference.catalog import Table as Catalogued
-from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
 from business.limits import Limits
 from business.linking.vectors import fill_on_commit

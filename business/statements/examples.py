@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from business.guard.grammar import nodes, parse_query
+from business.guard.grammar import clean, nodes, parse_query
 from business.guard.guard import guard
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.guard.rules import strings
-from business.guard.text import clean
 from business.parsing.base import Example
 from business.sources.services import OpenSource
 

@@ -18,7 +18,7 @@ from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.sandbox import sql_views
-from business.sandbox.hardening import harden, is_marked
+from business.sandbox.setup import harden, is_marked
 from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 from tests.integration.business import orders_database as statements
