@@ -1,6 +1,6 @@
 """The only manager that returns protected rows."""
 
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from django.db import models
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -11,13 +11,6 @@ from authz.principal import Principal
 
 class MissingPrincipal(Exception):
     """Protected rows were queried without a principal."""
-
-
-class Protected(Protocol):
-    """A model whose rows belong to folders; it computes the rows that a right reaches."""
-
-    @classmethod
-    def reach(cls, principal: Principal, right: Right) -> Q: ...
 
 
 M = TypeVar("M", bound=models.Model)

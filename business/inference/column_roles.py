@@ -1,4 +1,4 @@
-"""Find the time that a table's rows are counted by: a column with a fitting name, or a year and a month combined."""
+"""Find the roles of columns: the time that rows are counted by, and the name of a row."""
 
 import re
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
 from business.logical_query.catalog import Catalog
 from business.logical_query.phrases import phrases, plural
 from business.logical_query.query import (
@@ -20,7 +23,8 @@ from business.logical_query.query import (
     TimeRange,
 )
 from business.logical_query.times import Span, compared_with, days_of, whole_months
-from business.semantic_layer.model import Measure, Named, SemanticModel
+from business.semantic_layer import model as layer
+from business.semantic_layer.model import Measure, Named, SemanticModel, Value
 
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤", "in": "=", "not_in": "≠"}
 _PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # formats by number of months
@@ -329,3 +333,24 @@ def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -
     """Return the filtered columns of a table, whose values are stated with the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
     return {dimension.expr for item in found if item for owner, dimension in (item,) if owner.name == model.name}
+
+
+MAX_NAMED = 8  # most values listed in a sentence
+
+
+def no_such_value(dimension: layer.Dimension, text: str) -> str:
+    """Return the sentence “There is no region East; there are …”."""
+    language = get_language() or "en"
+    called = [] if dimension.is_name else [_called(value, language) for value in dimension.values]
+    named = ", ".join(called[:MAX_NAMED]) + (", …" if len(called) > MAX_NAMED else "")
+    column = dimension.label.text(language) or dimension.name
+    values = {"column": column, "value": text, "values": named}
+    if named:
+        return _("There is no %(column)s “%(value)s”; there are %(values)s.") % values
+    return _("There is no %(column)s “%(value)s”.") % values
+
+
+def _called(value: Value, language: str) -> str:
+    """Return a value's name for people, and its stored form."""
+    label = value.text(language)
+    return label if label == value.value else f"{label} ({value.value})"
