@@ -1,7 +1,9 @@
-"""Write audit entries; nothing else adds any."""
+"""Write audit entries, at once or after a read-only transaction; nothing else adds any."""
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from typing import Any, Protocol
@@ -12,7 +14,6 @@ from django.db.utils import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.durability import flush
 from audit.models import Entry, seal
 from audit.shown import index
 from copilot_site.lib.database import prepared_cursor
@@ -122,3 +123,91 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_plain(name): _plain(item) for name, item in value.items()}
     return value
+
+
+def flush() -> None:
+    """Return when everything committed so far is on disk; runs after each transaction that recorded something.
+
+    The trigger that links entries switches `synchronous_commit` off for its transaction, so that the lock on the chain's head
+    lasts microseconds instead of a disk write (ADR 0011). Here the session's own setting waits: once for all threads of this
+    process that are here, and PostgreSQL writes the log of many waiting sessions at once.
+    """
+    _waits.join(_wait_for_disk)
+
+
+def _wait_for_disk() -> None:
+    with prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
+        cursor.execute("SELECT pg_logical_emit_message(true, 'audit', '')")
+
+
+class SharedWait:
+    """A wait that threads share: those that arrive while one is under way need the next, which one thread does."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._begun = self._done = 0  # numbers of the last wait that began, and of the last that ended well
+        self._is_under_way = False
+
+    def join(self, wait: Callable[[], None]) -> None:
+        """Return when a `wait` that began after this call has ended well. Raises what it raises where the caller does it."""
+        with self._changed:
+            needed = self._begun + 1
+            self._changed.wait_for(lambda: self._done >= needed or not self._is_under_way)
+            if self._done >= needed:
+                return
+            self._begun += 1
+            mine, self._is_under_way = self._begun, True
+        try:
+            wait()
+        except BaseException:
+            mine = 0
+            raise
+        finally:
+            with self._changed:
+                self._done, self._is_under_way = max(self._done, mine), False
+                self._changed.notify_all()
+
+
+_waits = SharedWait()
+
+
+class Recorder(Protocol):
+    """A function that records work: `audit.record.record`, or one that keeps the entries for later."""
+
+    def __call__(
+        self,
+        actor: Actor | None,
+        action: Action,
+        target: models.Model | None = None,
+        *,
+        outcome: Outcome = Outcome.ALLOW,
+        reason: str = "",
+        run_id: str = "",
+        detail: Mapping[str, Any] | None = None,
+    ) -> object: ...
+
+
+@dataclass
+class DeferredEntries:
+    """A Recorder that keeps its entries. Actor and run are set by `write`: they are not those of the trial."""
+
+    _kept: list[dict[str, Any]] = field(default_factory=list)
+
+    def __call__(
+        self,
+        actor: Actor | None,
+        action: Action,
+        target: models.Model | None = None,
+        *,
+        run_id: str = "",
+        detail: Mapping[str, Any] | None = None,
+        **given: Any,
+    ) -> None:
+        self._kept.append({**given, "action": action, "target": target, "detail": {**(detail or {}), "trial": True}})
+
+    @transaction.atomic
+    def write(self, by: Actor, *, on_behalf_of: Actor) -> None:
+        """Record the kept entries in order, as a trial by one person with another's rights. Raises whatever the database raises."""
+        for entry in self._kept:
+            record(by, **entry, on_behalf_of=on_behalf_of)
+        self._kept.clear()

@@ -6,7 +6,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from authz import oidc, views
-from authz.people import role_views
+from authz.people import unit_admin
 from authz.sign_in import issuer_check
 
 # allauth's own names; only pages used here have an address
@@ -18,7 +18,7 @@ urlpatterns = [
     path("sign-in/again/second-factor/", second.reauthenticate, name="mfa_reauthenticate"),
     path("sign-in/with/<str:provider_id>/", oidc.begin, name="openid_connect_login"),
     path("sign-in/with/<str:provider_id>/callback/", oidc.callback, name="openid_connect_callback"),
-    path("admin/roles/", role_views.role_list, name="roles"),
+    path("admin/roles/", unit_admin.role_list, name="roles"),
     path("admin/company-sign-ins/try/", issuer_check.try_issuer, name="sign-in-try"),
     path("sign-in/cancelled/", views.cancelled, name="socialaccount_login_cancelled"),
     path("second-factor/", second.index, name="mfa_index"),

@@ -15,8 +15,7 @@ from business.connections.address import Address
 from business.connections.postgres_session import SourceUnavailable, connected
 from business.execute import Access
 from business.models import DataSource, Engine
-from business.sandbox.hardening import LOCK
-from business.sandbox.setup import set_up_own
+from business.sandbox.setup import LOCK, set_up_own
 from business.sandbox.sql_views import NAMES, drop, name_of
 from business.sources.services import open_sources
 from copilot_site.lib.errors import InvalidInput

@@ -28,8 +28,8 @@ from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.limits import Limits
-from business.sandbox import ordered, sql_views
-from business.sandbox.hardening import harden
+from business.sandbox import sql_views
+from business.sandbox.setup import harden
 
 CHEAP = 2_000.0  # planner cost, some 20 ms: below it no cheaper path is sought
 MAX_COUNTED_ROWS = 100_000  # estimated rows that may all be read to be counted: more might be sorted on disk
@@ -176,9 +176,9 @@ def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
 
 
 async def _has_views(access: Access, orders: tuple[Order, ...]) -> bool:
-    if ordered.are_known(access.admin, access.policy, orders):
+    if sql_views.are_known(access.admin, access.policy, orders):
         return True
-    return await sync_to_async(ordered.has_views, thread_sensitive=False)(access.admin, access.policy, orders)
+    return await sync_to_async(sql_views.has_views, thread_sensitive=False)(access.admin, access.policy, orders)
 
 
 def _built(access: Access) -> str:

@@ -16,12 +16,10 @@ from business.connections.address import Address
 from business.connections.postgres_session import connected
 from business.guard.rewrite import quoted
 from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, declared_references, tables_of
-from business.inference.flags import flag_values, is_numbered_flag, written_flag
+from business.inference.column_roles import date_of_text, dated, default_time, person_of, title_of
 from business.inference.identifiers import UNITS, Identifiers
 from business.inference.keys import references_in, with_keys
-from business.inference.region_codes import spelled_out
-from business.inference.time_columns import date_of_text, dated, default_time
-from business.inference.titles import person_of, title_of
+from business.inference.values import flag_values, is_numbered_flag, spelled_out, written_flag
 from business.parsing.reader.units import key_of
 from business.semantic_layer.expressions import columns_in, qualified
 from business.semantic_layer.model import (

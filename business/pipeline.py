@@ -6,7 +6,6 @@ Every statement runs behind guard and sandbox under the person's rights, and the
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import structlog
 from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
@@ -27,7 +26,6 @@ from business.sources.services import OpenSource, is_said, named_source, open_so
 from business.statements.run_query import QueryResult
 from business.statements.verified_sql import VerifiedSql
 
-log = structlog.get_logger(__name__)
 QUESTION_LENGTH = 600  # characters: nobody asks data at such length
 Run = Callable[[OpenSource, str], Awaitable[QueryResult]]
 """Runs a statement under the person's rights and records it."""

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from business.explore import views as explore
-from business.source_pages import draft_views, source_views, table_views, try_views
+from business.source_pages import draft_views, source_views, table_views
 
 urlpatterns = [
     path("data/", explore.explore, name="explore"),
@@ -11,7 +11,7 @@ urlpatterns = [
     path("data/saved/<uuid:saved_id>/share/", explore.share, name="saved-query-share"),
     path("data/saved/<uuid:saved_id>/delete/", explore.delete, name="saved-query-delete"),
     path("admin/data-sources/", source_views.source_list, name="data-sources"),
-    path("admin/data-sources/try/", try_views.try_source, name="source-try"),
+    path("admin/data-sources/try/", source_views.try_source, name="source-try"),
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),

@@ -31,7 +31,7 @@ if serves:
     keep_open(settings.DATABASES["default"], POOL)
 setup(set_prefix=False)
 
-from authz.tokens.owners import OWNERS
+from authz.tokens.sockets import OWNERS
 from copilot_site.lib.load.seats import SeatedHandler
 from copilot_site.pools import pool_of, shares
 

@@ -20,9 +20,8 @@ from psycopg import sql
 from business.connections.address import Address
 from business.connections.postgres_session import DEFAULTS, reading
 from business.execute import Access, Protection, run_sql
-from business.guard.grammar import parse_query, select_of, text_of
+from business.guard.grammar import clean, parse_query, select_of, text_of
 from business.guard.refusal import SqlRefused
-from business.guard.text import clean
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
 from business.limits import MAX_ROWS, Limits

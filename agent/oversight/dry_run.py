@@ -24,8 +24,7 @@ from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk
 from audit.actions import Action
-from audit.deferred import DeferredEntries
-from audit.record import Actor
+from audit.record import Actor, DeferredEntries
 from authz.principal import Principal
 from business.results.shown_query import QueryShown
 from copilot_site.lib.database import read_only

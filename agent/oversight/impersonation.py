@@ -9,8 +9,7 @@ from django.db import transaction
 
 from agent.oversight.dry_run import looking
 from audit.actions import Action
-from audit.deferred import DeferredEntries
-from audit.record import record
+from audit.record import DeferredEntries, record
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.search import Found, Scope, search

@@ -14,7 +14,7 @@ from agent.models import Message, Role
 from agent.oversight.dry_run import DryRun, dry_run
 from agent.run_state.state import EvidenceItem
 from agent.runs.report import NAMES, RunReport, run_report
-from audit.deferred import DeferredEntries
+from audit.record import DeferredEntries
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.rights.snapshot import is_intact

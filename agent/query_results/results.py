@@ -20,12 +20,12 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
-from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Inexpressible
 from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning
 from business.pipeline import free_meaning
-from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
+from business.presentation.report import export_name, exported_rows
 from business.results.shown_query import QueryShown
 from business.sources.services import OpenSource, open_source
 from business.statements.run_query import QueryResult, run_query

@@ -15,8 +15,7 @@ from agent.run_state.cited_answer import CitedAnswer, Draft, EvidenceRef, Output
 from agent.run_state.outside import AllowedCall, WebPassage
 from agent.run_state.state import EvidenceItem, RunState, State, Subtask, Turn
 from agent.run_state.verified_match import VerifiedMatch, standing_on
-from audit.deferred import Recorder
-from audit.record import record
+from audit.record import Recorder, record
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from business.pipeline import HowRead

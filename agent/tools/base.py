@@ -16,8 +16,7 @@ from agent.run_state.outside import WebSummary
 from agent.run_state.run import Finding, Run
 from agent.run_state.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
-from audit.deferred import Recorder
-from audit.record import record
+from audit.record import Recorder, record
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from business.sources.data_scope import ALL_DATA, DataScope

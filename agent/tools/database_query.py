@@ -25,7 +25,7 @@ from agent.tools.linked_tables import tables_of
 from agent.verified_answers.matching import verified_statement
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Inexpressible
 from business.models import DataSource
 from business.pipeline import Answered, Asking, DataQuestion, Unanswered, fault_of, free_meaning, nearest
 from business.presentation.query import query_shown

@@ -11,11 +11,11 @@ from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
-from business.linking.similar import similar
 from business.parsing.base import Example
 from business.pipeline import DataQuestion, nearest, says_of
 from business.sources.data_scope import DataScope
 from business.sources.services import OpenSource, named_source, open_sources
+from business.statements.examples import similar
 from knowledge.text.language import language_of
 
 

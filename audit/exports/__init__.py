@@ -1,11 +1,16 @@
 """The export formats of the log, one module each."""
 
+from functools import partial
+
+from audit.exports import csv, jsonl, ocsf
 from audit.exports.base import FORMATS, ExportFormat, Extract, Placed, Signed
-from audit.exports.csv import CSV
-from audit.exports.jsonl import JSONL
-from audit.exports.ocsf import OCSF
 
 __all__ = ["FORMATS", "ExportFormat", "Extract", "Placed", "Signed"]
 
-for made in (CSV(), CSV(bom=True), JSONL(), OCSF()):
+for made in (
+    ExportFormat("csv", csv.MEDIA_TYPE, "csv", partial(csv.write, bom=False)),
+    ExportFormat("csv-bom", csv.MEDIA_TYPE, "csv", partial(csv.write, bom=True)),
+    ExportFormat("jsonl", "application/x-ndjson", "jsonl", jsonl.write),
+    ExportFormat("ocsf", "application/x-ndjson", "ocsf.jsonl", ocsf.write),
+):
     FORMATS.add(made.name, made)

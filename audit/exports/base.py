@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from audit.chain.malformed_rows import ODD, unreadable_entry
 from audit.models import Entry
@@ -42,19 +42,14 @@ class Extract:
     entries: Iterable[Placed]
 
 
-class ExportFormat(Protocol):
+@dataclass(frozen=True)
+class ExportFormat:
     """A way to write entries, streamed. name: in addresses and commands; extension: of the file, without a dot."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def media_type(self) -> str: ...
-    @property
-    def extension(self) -> str: ...
-
-    def write(self, extract: Extract) -> Iterator[bytes]:
-        """Yield the file, piece by piece."""
-        ...
+    name: str
+    media_type: str
+    extension: str
+    write: Callable[[Extract], Iterator[bytes]]
 
 
 def written(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:

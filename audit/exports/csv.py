@@ -9,25 +9,17 @@ from audit.exports.base import Extract, Placed, written
 from audit.models import written_time
 from copilot_site.lib.text.spreadsheets import csv_parts
 
+MEDIA_TYPE = "text/csv; charset=utf-8"
 COLUMNS = (
     "seq", "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason", "target_type",
     "target_id", "target_name", "request_id", "run_id", "address", "detail", "hash",
 )  # fmt: skip
 
 
-class CSV:
-    """bom: mark the file as UTF-8 for Excel, which otherwise shows Chinese as noise."""
-
-    media_type = "text/csv; charset=utf-8"
-    extension = "csv"
-
-    def __init__(self, *, bom: bool = False) -> None:
-        self.name = "csv-bom" if bom else "csv"
-        self._bom = bom
-
-    def write(self, extract: Extract) -> Iterator[bytes]:
-        rows = chain([COLUMNS], written(_cells, extract.entries))
-        return (part.encode() for part in csv_parts(rows, bom=self._bom))
+def write(extract: Extract, *, bom: bool) -> Iterator[bytes]:
+    """Yield the file. bom: mark it as UTF-8 for Excel, which otherwise shows Chinese as noise."""
+    rows = chain([COLUMNS], written(_cells, extract.entries))
+    return (part.encode() for part in csv_parts(rows, bom=bom))
 
 
 def _cells(placed: Placed) -> list[Any]:

@@ -14,28 +14,23 @@ from audit.verify_export import FORMAT, Export, canonical
 from copilot_site.lib.errors import Conflict
 
 
-class JSONL:
-    name = "jsonl"
-    media_type = "application/x-ndjson"
-    extension = "jsonl"
+def write(extract: Extract) -> Iterator[bytes]:
+    """Yield header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
 
-    def write(self, extract: Extract) -> Iterator[bytes]:
-        """Yield header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
-
-        A file without its last line is not an export: Conflict ends it there where the count differs from the header.
-        """
-        key = _key()
-        running, count = hashlib.sha256(), 0
-        for line in _before(extract, key):
-            running.update(line)
-            yield line
-        for line in written(_entry_line, extract.entries):
-            count += 1
-            running.update(line)
-            yield line
-        if count != extract.count:
-            raise Conflict(_("Entries were purged while they were exported: export them again."))
-        yield _line("trailer", {"v": FORMAT, "sha256": running.hexdigest(), "entries": count}, key)
+    A file without its last line is not an export: Conflict ends it there where the count differs from the header.
+    """
+    key = _key()
+    running, count = hashlib.sha256(), 0
+    for line in _before(extract, key):
+        running.update(line)
+        yield line
+    for line in written(_entry_line, extract.entries):
+        count += 1
+        running.update(line)
+        yield line
+    if count != extract.count:
+        raise Conflict(_("Entries were purged while they were exported: export them again."))
+    yield _line("trailer", {"v": FORMAT, "sha256": running.hexdigest(), "entries": count}, key)
 
 
 def _key() -> Ed25519PrivateKey | None:

@@ -59,13 +59,8 @@ VERBS = {
 ACTIVITY = {verb: activity for activity, verbs in VERBS.items() for verb in verbs}
 
 
-class OCSF:
-    name = "ocsf"
-    media_type = "application/x-ndjson"
-    extension = "ocsf.jsonl"
-
-    def write(self, extract: Extract) -> Iterator[bytes]:
-        return written(_line, extract.entries)
+def write(extract: Extract) -> Iterator[bytes]:
+    return written(_line, extract.entries)
 
 
 def _line(placed: Placed) -> bytes:

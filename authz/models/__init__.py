@@ -1,7 +1,5 @@
 """Memberships, grants and denials, and other data of rights."""
 
-from authz.models.claims import ClaimMapping, ClaimMembership, UnmappedClaim
-from authz.models.directory import Directory, DirectoryAccount, DirectoryGroup
 from authz.models.grants import (
     AccessRequest,
     Denial,
@@ -9,11 +7,23 @@ from authz.models.grants import (
     FolderUserGrant,
     KnowledgeBaseGroupGrant,
     KnowledgeBaseUserGrant,
+    PermissionSnapshot,
     RequestState,
+    VisibleFolders,
 )
-from authz.models.snapshots import PermissionSnapshot, VisibleFolders
+from authz.models.people import (
+    ClaimMapping,
+    ClaimMembership,
+    Directory,
+    DirectoryAccount,
+    DirectoryGroup,
+    OrgUnit,
+    OrgUnitLink,
+    Role,
+    UnitKind,
+    UnmappedClaim,
+)
 from authz.models.tokens import ApiToken, ServiceAccount, TokenUse
-from authz.models.units import OrgUnit, OrgUnitLink, Role, UnitKind
 
 __all__ = [
     "AccessRequest",

@@ -1,24 +1,29 @@
-"""Org units and roles in the admin, changed through their services, by superusers: a membership gives rights."""
+"""Org units and roles in the admin, changed through their services by superusers: a membership gives rights."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import FilteredSelectMultiple
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
-from authz.admin_pages import OnOwnPage, SuperusersOnly
+from authz.admin_pages import OnOwnPage, SuperusersOnly, admin_page, show
 from authz.models import OrgUnit, Role, UnitKind
 from authz.people.accounts import checked_permissions, set_permissions
 from authz.people.roles import create_role, delete_role
 from authz.people.units import create_unit, delete_unit, join, leave, move_unit, rename
 from authz.principal import Principal
+from copilot_site.lib.errors import PermissionDenied
 
 M = TypeVar("M", OrgUnit, Role)
 VERBS = {
@@ -161,3 +166,44 @@ def _renamed(by: Principal, row: OrgUnit | Role, form: Any) -> None:
     if "name" in form.changed_data:
         given, row.name = row.name, form.initial["name"]  # the service compares with what is stored
         rename(by, row, name=given)
+
+
+@dataclass(frozen=True)
+class RoleLine:
+    """opens: the kinds of rows that the role's permissions are about, in words."""
+
+    name: str
+    url: str
+    people: int
+    opens: tuple[str, ...]
+
+
+@require_safe
+@admin_page
+def role_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """List roles, and groups that are neither role nor unit; `?q=` searches their names.
+
+    Raises PermissionDenied unless a superuser asks.
+    """
+    if not principal.is_superuser:
+        raise PermissionDenied(gettext("Only system administrators manage roles."))
+    asked = request.GET.get("q", "").strip()
+    groups = Group.objects.filter(org_unit=None, name__icontains=asked).order_by("name")
+    rows = list(
+        groups.select_related("role")
+        .prefetch_related("permissions__content_type")
+        .annotate(people=Count("user", distinct=True))
+    )
+    context = {
+        "title": gettext("Roles"),
+        "asked": asked,
+        "roles": [_line(row, "admin:authz_role_change") for row in rows if hasattr(row, "role")],
+        "others": [_line(row, "admin:auth_group_change") for row in rows if not hasattr(row, "role")],
+    }
+    return show(request, "admin/rights/roles.html", context)
+
+
+def _line(group: Group, page: str) -> RoleLine:
+    kinds = {capfirst(permission.content_type.name) for permission in group.permissions.all()}
+    people: int = group.people  # type: ignore[attr-defined]  # of the queryset
+    return RoleLine(group.name, reverse(page, args=[group.pk]), people, tuple(sorted(kinds)))

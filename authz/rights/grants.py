@@ -5,10 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import Group, Permission
 from django.db import models, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from guardian.utils import get_group_obj_perms_model, get_user_obj_perms_model
@@ -199,7 +200,7 @@ def _grants(row: models.Model, holder: Holder) -> Any:
     return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
 
 
-def _models(row: models.Model) -> dict[str, Any]:
+def _models(row: Any) -> dict[str, Any]:
     """Return {kind of holder: model of the grants on rows such as this one}."""
     return {"group": get_group_obj_perms_model(row), "user": get_user_obj_perms_model(row)}
 
@@ -208,16 +209,12 @@ def _kept(rights: list[Right], row: models.Model) -> AbstractContextManager[None
     return managers_kept(lambda: [row]) if Right.MANAGE in rights else nullcontext()
 
 
-def _permission(name: str, row: models.Model) -> Permission:
+def _permission(name: str, row: Any) -> Permission:
     return Permission.objects.get(content_type__app_label=row._meta.app_label, codename=name)
 
 
 def _place(row: models.Model) -> str:
     return "folder" if row._meta.model_name == "folder" else "knowledge_base"
-
-
-def _kind(holder: Holder) -> str:
-    return "group" if isinstance(holder, Group) else "user"
 
 
 def _id(by: Principal | None) -> int | None:
@@ -235,3 +232,55 @@ def _order(line: Grant | Denied) -> tuple[bool, str, int]:
 def _detail(right: Right, holder: Holder, *, expires_at: datetime | None = None) -> dict[str, object]:
     detail: dict[str, object] = {"right": right.value, _kind(holder): holder.pk}
     return detail | {"expires_at": expires_at.isoformat()} if expires_at else detail
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A source of grants. name: as shown when a right is explained."""
+
+    id: UUID
+    name: str
+
+
+@transaction.atomic
+def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
+    """Make an origin's grants of one right on a model's rows exactly these: add missing ones, end the others.
+
+    on: the model. Grants given by a person stay and are not duplicated.
+    """
+    wanted = list(wanted)
+    permission = _permission(codename(right, on), on)
+    for kind, grants in _models(on).items():
+        there = grants.objects.filter(origin=origin.id, permission=permission)
+        there.exclude(origin_name=origin.name).update(origin_name=origin.name)
+        keys = {(row.pk, holder.pk) for row, holder in wanted if _kind(holder) == kind}
+        for grant in there.select_related("content_object", kind):
+            holder = getattr(grant, kind)
+            if (grant.content_object_id, holder.pk) not in keys:
+                grant.delete()
+                record(
+                    None,
+                    Action.GRANT_REVOKED,
+                    grant.content_object,
+                    detail=_detail(right, holder) | {"origin": str(origin.id)},
+                )
+        for row, holder in wanted:
+            if _kind(holder) == kind:
+                _give(origin, right, row, holder, grants.objects.filter(permission=permission), permission)
+
+
+def _give(  # noqa: PLR0917  # the parts of one grant
+    origin: Origin, right: Right, row: models.Model, holder: Holder, grants: Any, permission: Permission
+) -> None:
+    kind = _kind(holder)
+    held = grants.filter(**{"content_object": row, kind: holder})
+    if held.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now())).exists():
+        return
+    held.delete()  # it has ended
+    given = {"content_object": row, kind: holder, "permission": permission}
+    grants.create(**given, origin=origin.id, origin_name=origin.name)
+    record(None, Action.GRANT_GIVEN, row, detail=_detail(right, holder) | {"origin": str(origin.id)})
+
+
+def _kind(holder: Holder) -> str:
+    return "group" if isinstance(holder, Group) else "user"

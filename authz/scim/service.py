@@ -25,7 +25,7 @@ from scim2_server.responses import ScimResponse
 from scim2_server.service import ScimService
 
 from authz.principal import Principal
-from authz.scim.member_changes import BoundedService
+from authz.scim.requests import BoundedService
 from authz.scim.resources import Group, User
 from authz.scim.storage import RowStorage
 

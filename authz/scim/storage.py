@@ -23,8 +23,7 @@ from scim2_models.path.expressions import CompareOperator, Comparison, FilterNod
 from scim2_server.storage import ScimStorage, SearchPage
 
 from authz.principal import Principal
-from authz.scim.accounts import Accounts
-from authz.scim.groups import Groups
+from authz.scim.rows import Accounts, Groups
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.text.json_input import cleaned
 

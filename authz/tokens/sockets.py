@@ -1,15 +1,20 @@
-"""Authenticate a socket's person or program anew for every message: it outlives the request that opened it."""
+"""Authenticate a socket's person or program anew for every message, as it outlives the request that opened it; and find the owner of
+a request's secret, only to queue the request: rights need further checks.
+"""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
-from django.contrib.auth import get_user
+from django.contrib.auth import SESSION_KEY, get_user
+from django.contrib.sessions.backends.db import SessionStore
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens.api_tokens import TokenRefused, bearer_of
+from authz.tokens.api_tokens import TokenRefused, bearer_of, owner_of
 from copilot_site.lib.http.sockets import address_of, bearer_token
+from copilot_site.lib.load.seats import Owners
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
@@ -36,3 +41,17 @@ def _through_token(secret: str, address: str) -> Principal:
     except TokenRefused:
         return Principal.nobody()
     return principal if principal.may_use(TokenScope.CHAT) else Principal.nobody()
+
+
+def _of_token(header: str) -> int | None:
+    scheme, _space, secret = header.partition(" ")
+    return owner_of(secret.strip()) if scheme.lower() == "bearer" else None
+
+
+def _of_session(key: str) -> int | None:
+    with suppress(ValueError):  # a missing or malformed key
+        return int(SessionStore(key).get(SESSION_KEY, ""))
+    return None
+
+
+OWNERS = Owners(of_token=_of_token, of_session=_of_session)

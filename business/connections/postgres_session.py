@@ -5,10 +5,15 @@ statement or command, whatever the text is. Each statement has its own connectio
 """
 
 import asyncio
+import os
+import resource
+import socket
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -21,7 +26,6 @@ from psycopg.types.string import TextLoader
 
 from business.connections.address import Address, has_setting
 from business.connections.identity import SourceRefused, require_elsewhere, require_elsewhere_async
-from business.connections.memory_limit import bound_memory
 from business.guard.guard import GuardedSql
 from business.guard.refusal import Reason, SqlRefused, refused_there, too_late, too_long_a_row
 from business.limits import Limits
@@ -283,3 +287,36 @@ def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return SqlRefused(Reason.DATABASE, _("A table this question needs is being changed. Ask again in a moment."))
     return refused_there(error.diag.message_primary or type(error).__name__)
+
+
+# PostgreSQL has no limit of the memory of one process, Linux has, for a server on this machine under the same account.
+OWN_BYTES = 384 * 1024 * 1024  # plus 128 MB of shared buffers makes the 512 MB of a query
+
+
+def bound_memory(connection: psycopg.AsyncConnection[Any]) -> bool:
+    """Limit the process's further allocations; beyond it PostgreSQL ends the statement with `out_of_memory`.
+
+    Returns whether it is limited: not on another machine, container or account.
+    """
+    process_id = connection.info.backend_pid
+    if sys.platform != "linux" or not is_behind(connection, process_id):
+        return False
+    with suppress(PermissionError, ProcessLookupError):
+        resource.prlimit(process_id, resource.RLIMIT_DATA, (OWN_BYTES, OWN_BYTES))
+        return True
+    return False
+
+
+def is_behind(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool:
+    """Return whether the local process with this id is the connection's: its title names account, database and port."""
+    title = Path(f"/proc/{process_id}/cmdline")
+    with socket.socket(fileno=os.dup(connection.fileno())) as ours:
+        if ours.family == socket.AF_UNIX:
+            return False
+        host, port = ours.getsockname()[:2]
+    try:
+        process_name = title.read_bytes().rstrip(b"\0").decode(errors="replace")
+    except OSError:  # no such process, or no longer
+        return False
+    info = connection.info
+    return process_name.startswith("postgres: ") and f" {info.user} {info.dbname} {host}({port})" in process_name

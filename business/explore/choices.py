@@ -26,11 +26,10 @@ from business.explore.fields import (
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import require_kept
 from business.logical_query.conditions import Conditions
-from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import model_of_metric
-from business.logical_query.nouns import plural
+from business.logical_query.phrases import plural
 from business.logical_query.query import Dimension as By
-from business.logical_query.query import Grain, Metric
+from business.logical_query.query import Grain, Inexpressible, Metric
 from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import period_days
 from business.semantic_layer.model import Dimension, Named, SemanticModel

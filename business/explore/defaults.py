@@ -7,9 +7,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.explore.choices import Choices
-from business.explore.fields import LIST, Fields, label_of
-from business.explore.links import explore_url
-from business.logical_query.nouns import plural
+from business.explore.fields import LIST, Fields, explore_url, label_of
+from business.logical_query.phrases import plural
 from business.semantic_layer.model import SemanticModel
 from business.sources.services import OpenSource
 

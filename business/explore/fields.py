@@ -9,14 +9,24 @@ from typing import Any, get_args
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.errors import Inexpressible
-from business.logical_query.names import column_of_dimension
-from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, Period, Ranking, TimeRange
+from business.logical_query.query import (
+    Dimension,
+    Filter,
+    Grain,
+    Inexpressible,
+    LogicalQuery,
+    Metric,
+    Period,
+    Ranking,
+    TimeRange,
+    column_of_dimension,
+)
 from business.semantic_layer.model import Aggregation, Named
 
 LIST = "list:"  # prefix of a model: list its rows instead of a number
@@ -338,3 +348,19 @@ def _message_of(error: ValidationError) -> str:
     place = ".".join(map(str, first["loc"]))
     why = first["msg"].removeprefix("Value error, ")
     return _("This cannot be asked: %(why)s") % {"why": f"{place}: {why}" if place else why}
+
+
+MAX_CHARACTERS = 6_000  # of an address; proxies accept 8,000
+
+
+def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
+    """Return the address for changing a question. query: None for the empty form, Fields if partly understood.
+
+    "" for a query that does not fit the form or an address: no link is better than a truncated question.
+    """
+    if isinstance(query, LogicalQuery) and not fits(query):
+        return ""
+    fields = Fields.of(query) if isinstance(query, LogicalQuery) else query or Fields()
+    filled = "&".join(filter(None, [urlencode({"source": source}), fields.encoded()]))
+    address = f"{reverse('explore')}?{filled}"
+    return address if len(address) <= MAX_CHARACTERS else ""

@@ -21,17 +21,15 @@ from authz.principal import Principal
 from business.connections.postgres_session import SourceUnavailable
 from business.explore.choices import Choices
 from business.explore.defaults import kept, subjects
-from business.explore.fields import Fields
-from business.explore.links import explore_url
+from business.explore.fields import Fields, explore_url
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.compiler import compile_query
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import Inexpressible, LogicalQuery
 from business.logical_query.titles import titled
 from business.logical_query.wording import sentence
-from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
+from business.presentation.report import export_name, exported_rows
 from business.results.shown_query import QueryShown
 from business.sources.services import OpenSource, open_source, open_sources
 from business.statements.run_query import run_query

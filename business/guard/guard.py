@@ -7,15 +7,13 @@ from django.utils.translation import gettext as _
 
 from business.guard.access_paths import Path, paths
 from business.guard.comparing import require_short_side
-from business.guard.gathering import Gathering, gathering
-from business.guard.grammar import Tree, parse_query, same, select_of, text_of
-from business.guard.growth import doublings, require_foreseeable
+from business.guard.grammar import Tree, clean, parse_query, same, select_of, text_of
+from business.guard.growth import Gathering, doublings, gathering, require_foreseeable
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Rewriter, Target, cap_rows
 from business.guard.rules import require_known
 from business.guard.spelled_out import spell_out
-from business.guard.text import clean
 from business.guard.unseen import without_values
 
 

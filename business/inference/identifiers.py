@@ -7,33 +7,15 @@ databases in general use; other parts stay unchanged.
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from business.parsing.reader.units import singular
 
-_SHORT = """
-abbr abbreviation; acct account; addr address; amt amount; appr approval; avg average; bal balance; bd board; cat category;
-ccy currency; cert certification; cnt count; co company; crtd created; ctry country; cur currency; curr current; cust customer;
-db database; dept department; desc description; dest destination; dia diagnosis; diag diagnosis; dist distance; dlvr delivery;
-doc doctor; dos dosage; dose dose; dt date; emp employee; exp expiry; freq frequency; fname first name; gen gender;
-grp group; hrs hours; id id; img image; ind indicator; ins insurance; inv invoice; lang language; lname last name; loc location;
-lvl level; max maximum; meds medications; mgr manager; min minimum; mins minutes; msg message; mtd method;
-nbr number; num number; org organization; orig original; pct percent; pkg package; pmt payment; pos position;
-prev previous; prod product; proj project; pub publication; pwd password; qty quantity; rcvd received; ref reference;
-reg registration; rep representative; req request; secs seconds; sec second; seq sequence; sess session; spec specialty;
-stat status; std standard; svc service; tel telephone; temp temperature; tot total; trx transaction; ts time; tx transaction;
-txn transaction; typ type; upd updated; usr user; val value; vol volume; wt weight; yr year; yrs years
-"""
-_COMMON = """
-account active address age amount area average balance book capital category check child city class close code comment company contact
-content cost count country course created currency current customer daily data date day delivery department description detail
-details discount district due duration email employee end event fax first full gender group height high home hour house image
-index invoice is item join key label language last length level limit line link list location log long low manager member membership message
-method middle minute model month monthly name network no note number num id open order owner page paid parent password pay payment
-person phone photo place point position post postal price product project quantity quarter rate rating record reference region
-report result review sale sales score section service session short shares size source stage start state status step stock store
-street subject supplier symbol tag tax team term text ticket time title to total transaction type unit update updated url user
-value vendor version view volume week weight width year zip cited citing by of on in from
-"""
+_WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("identifiers.yaml").read_text())
+_EXPANSIONS: dict[str, str] = _WORDS["abbreviations"]
 _SPOKEN_UNITS = {"hrs": "hours", "mins": "minutes", "secs": "seconds", "lbs": "pounds", "pct": "percent"}
 UNITS = {
     "cm": "cm", "mm": "mm", "km": "km", "miles": "mi", "kg": "kg", "lbs": "lb", "ms": "ms", "hrs": "h", "mins": "min", "secs": "s",
@@ -49,15 +31,6 @@ _JOINING = ("by", "of", "per", "to", "from")  # names do not end in these
 _MAX_WHOLE = 5  # parts up to this length are not split
 _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters, the shortest prefix of a table's columns to drop
-
-
-def pairs_of(text: str) -> dict[str, str]:
-    """Return the pairs of a text written as “word meaning; word meaning”."""
-    pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
-    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
-
-
-_EXPANSIONS = pairs_of(_SHORT)
 
 
 class Identifiers:
@@ -78,7 +51,9 @@ class Identifiers:
         own = [part for name in (*self._tables, *self._columns) for part in _parts(name)]
         tables = [name.lower().removeprefix(self.prefix) for name in self._tables]
         whole = [part for part in own if len(part) <= _MAX_WHOLE and len(part) > 2]
-        return frozenset([*_COMMON.split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)])
+        return frozenset(
+            [*_WORDS["common"].split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)]
+        )
 
     @cached_property
     def _stems(self) -> set[tuple[str, ...]]:

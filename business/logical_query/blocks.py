@@ -10,10 +10,17 @@ from business.guard.rewrite import quoted
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql, require_kept
 from business.logical_query.conditions import Conditions
-from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
-from business.logical_query.names import column_of_dimension
-from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, TimeRange
+from business.logical_query.query import (
+    Dimension,
+    Filter,
+    Grain,
+    Inexpressible,
+    LogicalQuery,
+    Metric,
+    TimeRange,
+    column_of_dimension,
+)
 from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import STEPS, days_of, periods
 

@@ -5,8 +5,8 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from business.logical_query.errors import Inexpressible
 from business.logical_query.joins import Joins
+from business.logical_query.query import Inexpressible
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
 
 

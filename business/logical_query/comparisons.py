@@ -6,8 +6,7 @@ from datetime import date, timedelta
 from django.utils.translation import gettext as _
 
 from business.guard.rewrite import literal, quoted
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Filter
+from business.logical_query.query import Filter, Inexpressible
 from business.semantic_layer.model import Dimension
 
 ORDERED = (">", ">=", "<", "<=")

@@ -13,10 +13,18 @@ from business.guard.rewrite import quoted
 from business.logical_query.blocks import Block, blocks_of
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import number_sql
-from business.logical_query.errors import Inexpressible
 from business.logical_query.listing import first_rows, listing_sql
-from business.logical_query.names import column_of_dimension, columns_of, is_single_percentage
-from business.logical_query.query import Comparison, LogicalQuery, Metric, Ranking, TimeRange
+from business.logical_query.query import (
+    Comparison,
+    Inexpressible,
+    LogicalQuery,
+    Metric,
+    Ranking,
+    TimeRange,
+    column_of_dimension,
+    columns_of,
+    is_single_percentage,
+)
 from business.logical_query.times import compared_with
 
 

@@ -8,9 +8,8 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import ORDERED, compared, finest, fixed_sql, number_sql, require_kept
-from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import adds, metric_sql, model_of_metric
-from business.logical_query.query import Filter, Metric, Related, TimeRange
+from business.logical_query.query import Filter, Inexpressible, Metric, Related, TimeRange
 from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import days_of
 from business.semantic_layer.model import Dimension

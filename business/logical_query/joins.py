@@ -6,7 +6,7 @@ from itertools import combinations
 
 from django.utils.translation import gettext as _
 
-from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Inexpressible
 from business.semantic_layer.model import SemanticLayer
 
 Place = tuple[str, str]  # a table, and a column

@@ -10,9 +10,7 @@ from business.logical_query.blocks import group_sql
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import ORDERED
 from business.logical_query.conditions import Conditions
-from business.logical_query.errors import Inexpressible
-from business.logical_query.names import column_of_dimension
-from business.logical_query.query import LogicalQuery, Ranking, Rows
+from business.logical_query.query import Inexpressible, LogicalQuery, Ranking, Rows, column_of_dimension
 from business.logical_query.source import JoinedTables
 
 SHOWN_COLUMNS = 6  # columns shown for things without a name

@@ -5,8 +5,7 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Filter, Metric
+from business.logical_query.query import Filter, Inexpressible, Metric
 from business.logical_query.source import JoinedTables
 from business.semantic_layer.expressions import qualified
 

@@ -4,12 +4,18 @@ Terms are those of MetricFlow and Cube: metrics over rows, dimensions with a gra
 `model.part` of one layer, or the name of a model. A query is a value: it is stored, compared, changed in one part, and compiled.
 """
 
+from collections import Counter
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from business.semantic_layer.model import Aggregation
+
+
+class Inexpressible(Exception):
+    """A logical query uses unknown names or would count wrongly; the text says what is wrong."""
+
 
 Unit = Literal["day", "week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"]
 Grain = Literal["day", "week", "month", "quarter", "year", "weekday", "hour"]
@@ -20,20 +26,6 @@ Operator = Literal[
 ]  # fmt: skip
 MAX_LIMIT = 1_000
 MAX_PARTS = 50  # of any one kind
-
-
-def _listed(value: Any) -> Any:
-    """Accept one value where a list is wanted, and nothing for null: models write both."""
-    if value is None:
-        return ()
-    return value if isinstance(value, list | tuple) else (value,)
-
-
-def _unset(value: Any) -> Any:
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_unset)]
 
 
 class Part(BaseModel):
@@ -47,14 +39,12 @@ class Filter(Part):
     row, or with `average`, the column's own, times the value. any_of: instead of all that, conditions of which one is enough.
     """
 
-    field: Text = ""
+    field: str = ""
     op: Operator = "in"
-    values: Annotated[tuple[str | int | float | bool, ...], BeforeValidator(_listed)] = Field(
-        default=(), max_length=1_000
-    )
+    values: tuple[str | int | float | bool, ...] = Field(default=(), max_length=1_000)
     part: Literal["", "year", "quarter", "month", "day", "weekday", "hour"] = ""
-    than: Text = ""
-    any_of: Annotated[tuple["Filter", ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    than: str = ""
+    any_of: tuple["Filter", ...] = Field(default=(), max_length=MAX_PARTS)
 
     @model_validator(mode="after")
     def _complete(self) -> "Filter":
@@ -95,7 +85,7 @@ class TimeRange(Part):
     Either a period, or dates: start inclusive, end exclusive, one of both may be open.
     """
 
-    field: Text = ""
+    field: str = ""
     period: Period | None = None
     start: date | None = None
     end: date | None = None
@@ -120,8 +110,8 @@ class Metric(Part):
 
     name: str
     agg: Aggregation | None = None
-    until: Text = ""
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    until: str = ""
+    filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
     over: "Metric | None" = None
     percent: bool = False
@@ -141,7 +131,7 @@ class Dimension(Part):
     name "" with a grain: the time that the metric is counted by.
     """
 
-    name: Text = ""
+    name: str = ""
     grain: Grain | None = None
 
     @model_validator(mode="after")
@@ -159,7 +149,7 @@ class Related(Part):
 
     model: str
     is_not: bool = False
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
     metric: Metric | None = None
     op: Sign = ">="
@@ -178,7 +168,7 @@ class Rows(Part):
     """A list of things instead of numbers. columns: dimensions to show; none: what the thing is called."""
 
     model: str
-    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    columns: tuple[str, ...] = Field(default=(), max_length=MAX_PARTS)
     distinct: bool = False
 
 
@@ -188,12 +178,12 @@ class Ranking(Part):
     ties: all that share the last place are shown. within: the first of each of these groups.
     """
 
-    by: Text = ""
+    by: str = ""
     descending: bool = True
     limit: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
     offset: int = Field(default=0, ge=0, le=100_000)
     ties: bool = True
-    within: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    within: tuple[Dimension, ...] = Field(default=(), max_length=MAX_PARTS)
 
 
 class Comparison(Part):
@@ -214,13 +204,13 @@ class LogicalQuery(Part):
     they are, the average of the metric over them, or whether there is any row.
     """
 
-    metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
-    dimensions: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    metrics: tuple[Metric, ...] = Field(default=(), max_length=MAX_PARTS)
+    dimensions: tuple[Dimension, ...] = Field(default=(), max_length=MAX_PARTS)
     rows: Rows | None = None
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
-    times: Annotated[tuple[TimeRange, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
-    related: Annotated[tuple[Related, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
-    having: Annotated[tuple[Having, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
+    times: tuple[TimeRange, ...] = Field(default=(), max_length=MAX_PARTS)
+    related: tuple[Related, ...] = Field(default=(), max_length=MAX_PARTS)
+    having: tuple[Having, ...] = Field(default=(), max_length=MAX_PARTS)
     ranking: Ranking | None = None
     comparison: Comparison | None = None
     share: bool = False
@@ -245,3 +235,50 @@ class LogicalQuery(Part):
         if any(item.metric >= len(self.metrics) for item in self.having):
             raise ValueError("having names a metric that is not there")
         return self
+
+
+CHANGE = ("current", "previous", "change", "change_percent")
+PART = ("part", "whole")  # the two numbers of a single percentage
+
+
+def column_of_dimension(dimension: Dimension) -> str:
+    """Return the column name of a dimension: a time's grain, or its own name."""
+    if dimension.grain is not None:
+        return dimension.grain
+    return dimension.name.rpartition(".")[2]
+
+
+def columns_of(query: LogicalQuery) -> list[str]:
+    """Return the column names of the metrics, in order, four each in a comparison, three of a single percentage."""
+    names = [_column(metric) for metric in query.metrics]
+    taken = Counter([*names, *map(column_of_dimension, query.dimensions)])
+    made, seen = [], Counter[str]()
+    for metric, name in zip(query.metrics, names, strict=True):
+        seen[name] += 1
+        full = metric.name.replace(".", "_") if taken[name] > 1 else name
+        full = f"{full}_{seen[name]}" if seen[name] > 1 else full
+        made.append(full[:60])
+    if is_single_percentage(query):
+        return [*made, *PART]
+    if query.comparison is None:
+        return made
+    if len(made) == 1:
+        return list(CHANGE)
+    return [f"{part}_{name}"[:60] for name in made for part in CHANGE]
+
+
+def is_single_percentage(query: LogicalQuery) -> bool:
+    """Return whether a query asks for one percentage, which is shown with its two numbers."""
+    is_alone = len(query.metrics) == 1 and not (query.dimensions or query.comparison) and query.outcome == "table"
+    return is_alone and query.metrics[0].over is not None and query.metrics[0].percent
+
+
+def _column(metric: Metric) -> str:
+    if metric.over is not None:
+        return "share" if metric.percent else "ratio"
+    own = metric.name.rpartition(".")[2]
+    if metric.until:
+        return f"{metric.agg}_days"
+    if "." not in metric.name:
+        return "count"
+    return own if metric.agg is None else f"{metric.agg}_{own}"[:60]

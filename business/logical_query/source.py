@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 
 from business.guard.rewrite import quoted
 from business.logical_query.catalog import Catalog
-from business.logical_query.errors import Inexpressible
 from business.logical_query.joins import JoinKey
+from business.logical_query.query import Inexpressible
 from business.semantic_layer.expressions import qualified
 
 

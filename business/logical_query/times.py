@@ -10,8 +10,7 @@ from datetime import date, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Comparison, Period, TimeRange, Unit
+from business.logical_query.query import Comparison, Inexpressible, Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")

@@ -7,49 +7,15 @@ from datetime import date, timedelta
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql
-from business.logical_query.nouns import measure_word, plural
+from business.logical_query.phrases import measure_word, phrases, plural
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
 from business.logical_query.times import whole_months
 from business.logical_query.wording import Meaning, Wording, label
 from business.semantic_layer.model import SemanticModel
 
-_WORDS = {
-    "en": {
-        "by": "{0} by {1}", "within": "{0} in each {1}", "of": "{0} ({1})", "in": "{0}, {1}", "shares": "{}, with shares",
-        "top": "{1} with the {3} {2}", "tops": "{0} {1} with the {3} {2}", "and": " and ", "or": " or ", "also": "; ", "not": "not {}",
-        "different": "different {}", "since": "since {}", "until": "until {}", "to": "{} to {}", "timed": "{}: {}",
-        "running": "{} is not over yet", "filter": "{}: {}", "are": "{{0}} of {0} are {1}", "have": "{{0}} of {0} have the {2} {1}",
-        "fit": "{{0}} of {0} fit: {1}", "numbers": "{0} ({{1}} of {{2}})",
-    },
-    "zh": {
-        "by": "{1}{0}", "within": "各{1}中{0}", "of": "{0}（{1}）", "in": "{1}{0}", "shares": "{}及占比",
-        "top": "{2}{3}的{1}", "tops": "{2}{3}的 {0} {4}{1}", "and": "和", "or": "或", "also": "；", "not": "非{}",
-        "different": "不同的{}", "since": "{}以来", "until": "截至 {}", "to": "{} 至 {}", "timed": "{}：{}",
-        "running": "{}尚未结束", "filter": "{}：{}", "are": "{0}中{1}的占 {{0}}", "have": "{0}中，{2}为{1}的占 {{0}}",
-        "fit": "{0}中符合条件（{1}）的占 {{0}}", "numbers": "{0}（{{2}} {1}中 {{1}} {1}）",
-    },
-}  # fmt: skip
 _EXTREMES = {  # (is a count, is descending)
     "en": {(True, True): "most", (True, False): "fewest", (False, True): "highest", (False, False): "lowest"},
     "zh": {(True, True): "最多", (True, False): "最少", (False, True): "最高", (False, False): "最低"},
-}
-_EACH = {
-    "day": "每日",
-    "week": "每周",
-    "month": "每月",
-    "quarter": "每季度",
-    "year": "每年",
-    "weekday": "每个星期几",
-    "hour": "每小时",
-}
-_PLACES = {
-    "day": "日期",
-    "week": "周",
-    "month": "月份",
-    "quarter": "季度",
-    "year": "年份",
-    "weekday": "星期",
-    "hour": "时段",
 }
 
 
@@ -66,7 +32,7 @@ def titled(
 
 def days_in_words(start: date | None, end: date | None, language: str) -> str:
     """Return a span of days for people: 2026, Q3 2026, October 2026, since 2024, or its first and last day. end: excluded."""
-    words, is_chinese = _WORDS[language], language == "zh"
+    words, is_chinese = phrases("titles", language), language == "zh"
     last = end - timedelta(days=1) if end else None
     if start is None or last is None:
         first = start or last
@@ -108,12 +74,12 @@ class _Titles(Wording):
         )
 
     def _word(self, name: str, *parts: object) -> str:
-        return _WORDS[self.language][name].format(*parts)
+        return phrases("titles", self.language)[name].format(*parts)
 
     def _listed(self, parts: list[str], joint: str = "and") -> str:
         """Return the parts in one phrase: a, b and c."""
         comma = "、" if self.language == "zh" else ", "
-        last = _WORDS[self.language][joint]
+        last = phrases("titles", self.language)[joint]
         return last.join([comma.join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
     def _plural(self, thing: str) -> str:
@@ -193,7 +159,7 @@ class _Titles(Wording):
 
     def _ranked(self, dimension: Dimension) -> str:
         if dimension.grain and self.language == "zh":
-            return _PLACES[dimension.grain]
+            return phrases("places", "zh")[dimension.grain]
         return self._dimension(dimension)
 
     def _per_value(self, dimension: Dimension) -> str:
@@ -202,7 +168,7 @@ class _Titles(Wording):
             return self._dimension(dimension)
         if dimension.grain is None:
             return f"各{self._dimension(dimension)}"
-        each = _EACH[dimension.grain]
+        each = phrases("each", "zh")[dimension.grain]
         return f"按{self._field(dimension.name)}{each}" if dimension.name else each
 
     def _list_title(self, query: LogicalQuery) -> str:

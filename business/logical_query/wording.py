@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
 from business.logical_query.catalog import Catalog
-from business.logical_query.nouns import plural
+from business.logical_query.phrases import phrases, plural
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -20,52 +23,9 @@ from business.logical_query.query import (
     TimeRange,
 )
 from business.logical_query.times import Span, compared_with, days_of, whole_months
-from business.semantic_layer.model import Measure, Named, SemanticModel
+from business.semantic_layer import model as layer
+from business.semantic_layer.model import Measure, Named, SemanticModel, Value
 
-AGGREGATES = {
-    "en": {
-        "count_distinct": "number of different",
-        "sum": "total",
-        "avg": "average",
-        "min": "lowest",
-        "max": "highest",
-        "count": "number of",
-    },
-    "zh": {"count_distinct": "不同数量：", "sum": "总", "avg": "平均", "min": "最低", "max": "最高", "count": "计数："},
-}
-_JOINTS = {
-    "en": {
-        "rows": "number of {}", "ratio": "{} per {}", "percent": "{} as a percentage of {}", "of": "{} ({})",
-        "share": "share of {}", "days": "{} days from {} to {}", "compared": "{}, compared",
-        "average": "average {} of each {} that has any", "groups": "number of groups by {}", "exists": "whether there are any",
-        "list": "list of {}", "time": "time: ", "without": "without {}", "with": "with {}", "or": " or ", "and": ", ",
-        "to": "{} to {}", "open": "now", "running": "not over yet", "by": "by {}", "first": "first {}", "last": "last {}",
-        "empty": "{} is empty", "there": "{} is given", "average_of": "the average of {}", "within": "of each {}",
-        "contains": "{} contains “{}”", "not_contains": "{} does not contain “{}”", "starts_with": "{} begins with “{}”",
-        "ends_with": "{} ends with “{}”", "skip": "after the first {}", "otherwise": "This is not counted by the definition “{}”.",
-    },
-    "zh": {
-        "rows": "{}数量", "ratio": "{}÷{}", "percent": "{}占{}的百分比", "of": "{}（{}）", "share": "{}占比", "days": "{}天数：从{}到{}",
-        "compared": "{}对比", "average": "有记录的每个{1}平均的{0}", "groups": "按{}计的组数", "exists": "是否有",
-        "list": "{}列表", "time": "时间：",
-        "without": "没有{}", "with": "有{}", "or": " 或 ", "and": "、", "to": "{} 至 {}", "open": "今", "running": "尚未结束",
-        "by": "按{}", "first": "前 {}", "last": "后 {}", "empty": "{}为空", "there": "{}不为空", "average_of": "{}的平均值",
-        "within": "各{}中", "contains": "{}包含“{}”", "not_contains": "{}不包含“{}”", "starts_with": "{}以“{}”开头",
-        "ends_with": "{}以“{}”结尾", "skip": "第 {} 之后", "otherwise": "未按口径“{}”统计。",
-    },
-}  # fmt: skip
-_GRAINS = {
-    "en": {"weekday": "weekday"},
-    "zh": {
-        "day": "日",
-        "week": "周",
-        "month": "月",
-        "quarter": "季度",
-        "year": "年",
-        "weekday": "星期",
-        "hour": "小时",
-    },
-}
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤", "in": "=", "not_in": "≠"}
 _PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # formats by number of months
 
@@ -111,7 +71,7 @@ def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) 
     meaning = describe(query, catalog, language, today)
     subject = meaning.figure
     if query.rows is not None:
-        subject = _JOINTS[key]["list"].format(label(catalog.model(query.rows.model), key))
+        subject = phrases("joints", key)["list"].format(label(catalog.model(query.rows.model), key))
     between = "，" if key == "zh" else ", "
     return between.join([subject, *meaning.by, *meaning.conditions])
 
@@ -133,7 +93,7 @@ def meant(named: Named, language: str) -> str:
 
 def otherwise(named: Named, language: str) -> str:
     """Return the remark that something is not counted as the layer defines it."""
-    return _JOINTS[language]["otherwise"].format(meant(named, language))
+    return phrases("joints", language)["otherwise"].format(meant(named, language))
 
 
 @dataclass(frozen=True)
@@ -178,7 +138,8 @@ class Wording:
         return definitions + [otherwise(measure, self.language) for measure in missed]
 
     def _joint(self, name: str, *parts: object) -> str:
-        return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
+        text = phrases("joints", self.language)[name]
+        return text.format(*parts) if parts else text
 
     def _named(self, query: LogicalQuery) -> list[Named]:
         """Return the measures and tables whose definitions are shown with a result."""
@@ -211,11 +172,13 @@ class Wording:
             name = label(self.catalog.models[metric.name], self.language)
             text = self._joint("rows", name if self.language == "zh" else plural(name))
         elif metric.until:
-            agg = AGGREGATES[self.language][metric.agg or "avg"]
+            agg = phrases("aggregates", self.language)[metric.agg or "avg"]
             text = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
         else:
             between = "" if self.language == "zh" else " "
-            text = f"{AGGREGATES[self.language].get(metric.agg or '', '')}{between}{self._field(metric.name)}"
+            text = (
+                f"{phrases('aggregates', self.language).get(metric.agg or '', '')}{between}{self._field(metric.name)}"
+            )
         return self._narrowed(text, metric)
 
     def _narrowed(self, text: str, part: Metric | Related) -> str:
@@ -296,7 +259,7 @@ class Wording:
         if condition.op in ("is_null", "is_not_null"):
             return self._joint("empty" if condition.op == "is_null" else "there", field)
         if condition.part:
-            field = self._joint("of", field, _GRAINS[self.language].get(condition.part, condition.part))
+            field = self._joint("of", field, phrases("grains", self.language).get(condition.part, condition.part))
         if condition.than == "average":
             times = f" × {condition.values[0]:g}" if condition.values and condition.values[0] != 1 else ""
             return f"{field} {_SIGNS[condition.op]} {self._joint('average_of', field)}{times}"
@@ -338,7 +301,7 @@ class Wording:
 
     def _dimension(self, dimension: Dimension) -> str:
         if dimension.grain is not None:
-            grain = _GRAINS[self.language].get(dimension.grain, dimension.grain)
+            grain = phrases("grains", self.language).get(dimension.grain, dimension.grain)
             return self._joint("of", grain, self._field(dimension.name)) if dimension.name else grain
         if dimension.name in self.catalog.models:
             return label(self.catalog.models[dimension.name], self.language)
@@ -370,3 +333,24 @@ def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -
     """Return the filtered columns of a table, whose values are stated with the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
     return {dimension.expr for item in found if item for owner, dimension in (item,) if owner.name == model.name}
+
+
+MAX_NAMED = 8  # most values listed in a sentence
+
+
+def no_such_value(dimension: layer.Dimension, text: str) -> str:
+    """Return the sentence “There is no region East; there are …”."""
+    language = get_language() or "en"
+    called = [] if dimension.is_name else [_called(value, language) for value in dimension.values]
+    named = ", ".join(called[:MAX_NAMED]) + (", …" if len(called) > MAX_NAMED else "")
+    column = dimension.label.text(language) or dimension.name
+    values = {"column": column, "value": text, "values": named}
+    if named:
+        return _("There is no %(column)s “%(value)s”; there are %(values)s.") % values
+    return _("There is no %(column)s “%(value)s”.") % values
+
+
+def _called(value: Value, language: str) -> str:
+    """Return a value's name for people, and its stored form."""
+    label = value.text(language)
+    return label if label == value.value else f"{label} ({value.value})"

@@ -36,13 +36,6 @@ class Clarification:
 
 
 @dataclass(frozen=True)
-class FreeForm:
-    """A statement for what a logical query cannot express. It counts as following no definition unless proven."""
-
-    sql: str
-
-
-@dataclass(frozen=True)
 class Unparseable:
     """why: one sentence for the person. unknown: words without a meaning here. partial: the understood part."""
 
@@ -51,7 +44,7 @@ class Unparseable:
     partial: LogicalQuery | None = field(default=None, compare=False)
 
 
-Parsed = LogicalQuery | Clarification | FreeForm | Unparseable
+Parsed = LogicalQuery | Clarification | Unparseable
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from business.connections.postgres_session import Rows
-from business.logical_query.names import CHANGE, PART
-from business.logical_query.nouns import counted
+from business.logical_query.phrases import counted, phrases
+from business.logical_query.query import CHANGE, PART
 from business.logical_query.wording import Meaning
 from business.results.cells import Words, cell_text, is_number, is_year, spoken
 from business.results.shown_query import TableReach
@@ -20,28 +20,6 @@ FEW_COLUMNS = 6  # of a single row
 MAX_CHARACTERS = 300  # of the listed values; for more the table reads better
 TITLE_COLUMNS = 3  # of a statement without a title
 _UNNAMED = ("count", "?column?")
-_FORMS = {
-    "en": {
-        "colon": ": ", "semicolon": "; ", "comma": ", ", "and": " and ", "of": "{} ({})", "unit": "{}, in {}", "total": "{}",
-        "percent": "{} %",
-        "none": "No {}", "within": "{}, {}", "no_rows": "No data", "nothing": "{}: nothing found", "null": "{}: no value", "yes": "Yes: {}",
-        "part": "{}: {{0}} ({{1}} of {{2}})", "more": "more", "less": "less", "fewer": "fewer", "same": "no change", "by": "{} by {}",
-        "tied": "{}: {} (tied)", "each": "{}: {} (tied, {} each)", "many": "{}: {} tied", "many_each": "{}: {} tied ({} each)",
-        "versus": "{}: {}", "against": "{} – {}", "last": "{} ({}, as the last place is shared)",
-        "cut": "limited to {}; others may have the same value", "first": "First {1} of {0:,} rows", "whose": "in the rows of {}",
-        "nobody": "as you are in no org unit whose rows you may see", "rest": "{}, …", "long": "First {} rows; the rest is too long",
-    },
-    "zh": {
-        "colon": "：", "semicolon": "；", "comma": "、", "and": "和", "of": "{}（{}）", "unit": "{}，单位 {}", "total": "共 {}",
-        "percent": "{}%",
-        "none": "没有{}", "no_rows": "没有数据", "nothing": "{}：没有数据", "null": "{}：无数值", "yes": "有，共 {}",
-        "part": "{}：{{0}}（{{2}} 中的 {{1}}）", "more": "增加", "less": "减少", "fewer": "减少", "same": "没有变化", "by": "{}（按{}）",
-        "tied": "{}：{}（并列）", "each": "{}：{}（并列，均为 {}）", "many": "{}：{} 项并列", "many_each": "{}：{} 项并列（均为 {}）",
-        "versus": "{}为 {}", "against": "{}：{}", "last": "{}（末位并列，共 {} 项）",
-        "cut": "最多取 {} 项，可能还有数值相同的", "first": "共 {:,} 行，显示前 {} 行", "whose": "{} 可见的数据内", "within": "{1}：{0}",
-        "nobody": "您不属于任何部门，看不到任何一行", "rest": "{}等", "long": "显示前 {} 行，其余过长",
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,12 +53,12 @@ def headline(shown: Shown, meaning: Meaning, reach: Sequence[TableReach]) -> Hea
 
 def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
     """Return for a truncated result of how many rows these are the first."""
-    return _FORMS["zh" if is_chinese else "en"]["first"].format(total, shown)
+    return phrases("headline", "zh" if is_chinese else "en")["first"].format(total, shown)
 
 
 def reach_text(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
     """Return whose rows a result may cover; "" where no table has org units."""
-    forms = _FORMS["zh" if is_chinese else "en"]
+    forms = phrases("headline", "zh" if is_chinese else "en")
     filtered = [table.units for table in reach if table.units is not None]
     units = sorted({unit for item in filtered for unit in item})
     if not units:
@@ -102,7 +80,7 @@ class _Writer:
         return self.shown.rows.columns
 
     def _form(self, name: str, *parts: object) -> str:
-        form = _FORMS["zh" if self.shown.is_chinese else "en"][name]
+        form = phrases("headline", "zh" if self.shown.is_chinese else "en")[name]
         return form.format(*parts) if parts else form
 
     def headline(self, reach: Sequence[TableReach]) -> Headline:

@@ -12,10 +12,9 @@ from django.utils.translation import override
 
 from business.connections.postgres_session import Rows
 from business.execute import StatementResult
-from business.logical_query.names import CHANGE
-from business.logical_query.nouns import plural
-from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import AGGREGATES, Meaning, label
+from business.logical_query.phrases import phrases, plural
+from business.logical_query.query import CHANGE, LogicalQuery
+from business.logical_query.wording import Meaning, label
 from business.presentation.headline import Shown, headline
 from business.presentation.report import plain
 from business.results.cells import is_number, is_year
@@ -179,20 +178,6 @@ def _kind(name: str, values: Sequence[Any]) -> str:
     return ""
 
 
-_DERIVED = {
-    "en": {
-        "count": "count", "ratio": "ratio",
-        "share": "share (%)", "part": "part", "whole": "whole", "current": "current", "previous": "previous", "change": "change",
-        "change_percent": "change (%)", "average": "average", "exists": "exists", "period": "period", "weekday": "weekday (1 = Monday)",
-    },
-    "zh": {
-        "day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年", "count": "数量", "ratio": "比值",
-        "share": "占比（%）", "part": "部分", "whole": "总体", "current": "本期", "previous": "对比期", "change": "变化",
-        "change_percent": "变化率（%）", "average": "平均", "exists": "是否有", "period": "时间", "weekday": "星期（1 = 星期一）",
-    },
-}  # fmt: skip
-
-
 _KEEPS_UNIT = ("", "sum", "avg", "min", "max")  # aggregates that keep a column's unit
 Meant = tuple[str, SemanticModel | Measure | Dimension, str]
 Said = defaultdict[str, set[str]]
@@ -205,7 +190,7 @@ def _meant(layer: SemanticLayer) -> Iterator[Meant]:
         yield from ((measure.name, measure, "") for measure in model.measures)
         for dimension in model.dimensions:
             yield from ((name, dimension, "") for name in {dimension.name, dimension.expr.strip('"')})
-            yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in AGGREGATES["en"])
+            yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in phrases("aggregates", "en"))
 
 
 def _only(texts: set[str], otherwise: str) -> str:
@@ -216,12 +201,12 @@ def _only(texts: set[str], otherwise: str) -> str:
 def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
     """Return the columns' labels in a language; an ambiguous or unknown name stays."""
     key = "zh" if language.startswith("zh") else "en"
-    words = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
+    words = Said(set, {name: {word} for name, word in phrases("columns", key).items()})
     for model in layer.semantic_models:
         rows = f"{label(model, key)}数量" if key == "zh" else f"number of {plural(label(model, key))}"
         words[f"count_{model.name}"].add(rows)
     for name, named, agg in _meant(layer):
-        made = f"{AGGREGATES[key][agg]}{'' if key == 'zh' else ' '}" if agg else ""
+        made = f"{phrases('aggregates', key)[agg]}{'' if key == 'zh' else ' '}" if agg else ""
         words[name].add(f"{made}{label(named, key)}")
     return tuple(_only(words[name], name) for name in columns)
 

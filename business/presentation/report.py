@@ -1,12 +1,15 @@
-"""Write a result for people and models: the value first, then the table, then its meaning."""
+"""Write a result as text, for people and models, and as the rows of a file."""
 
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import get_language
+
 from business.connections.postgres_session import Rows
 from business.logical_query.wording import Meaning
+from business.presentation.headline import first_of, reach_text
 from business.results.cells import Words, cell_text, is_number, shown_row
 from business.results.shown_query import QueryShown
 from business.statements.run_query import QueryResult
@@ -89,3 +92,19 @@ def _cell(text: str) -> str:
 def _line(title: str, parts: Sequence[str], *, is_chinese: bool) -> str:
     colon, between = ("：", "；") if is_chinese else (": ", "; ")
     return f"{title}{colon}{between.join(parts)}" if parts else ""
+
+
+def exported_rows(result: QueryShown) -> list[tuple[object, ...]]:
+    """Return column names and rows, then after an empty row their total and org units, in the page's language."""
+    table, is_chinese = result.table, (get_language() or "en").startswith("zh")
+    cut = first_of(len(table.rows), table.total, is_chinese=is_chinese) if table.total is not None else ""
+    notes = [note for note in (cut, reach_text(result.reach, is_chinese=is_chinese)) if note]
+    below: list[tuple[object, ...]] = [(), *((note,) for note in notes)] if notes else []
+    return [table.columns, *table.rows, *below]
+
+
+def export_name(source: str, result: QueryShown) -> str:
+    """Return the name of its file; source: the name of the data source."""
+    table = result.table
+    part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""
+    return f"{source}-{result.query_id}{part}.csv"

@@ -1,4 +1,4 @@
-"""Pages of the admin for data sources: a statement on trial, and the semantic layer as YAML."""
+"""Pages of the admin for data sources: the list, a trial before saving, a statement on trial, and the layer as YAML."""
 
 from urllib.parse import urlencode
 from uuid import UUID
@@ -8,25 +8,28 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from authz.rights.governing import governed, require_oversight
+from business.admin import ConnectionForm, DataSourceForm
+from business.connections.account_faults import AccountFault
 from business.layer_drafts import draft_of, start
 from business.models import DataSource
 from business.semantic_layer.yaml_io import written
 from business.sources.checks import faults_with, indexes_for, unchecked
 from business.sources.connection_rights import managed_source, may_connect, seen_sources
 from business.sources.services import import_layer, open_source, saved_layer
-from business.statements.statement_check import Verdict, verdict
+from business.statements.run_query import Verdict, verdict
 from business.table_edits import called
-from copilot_site.lib.errors import Conflict, CopilotError, NotFound
+from copilot_site.lib.errors import Conflict, CopilotError, NotFound, PermissionDenied
+from copilot_site.lib.http.forms import first_fault
 from knowledge.governance.parameters import holder_names, user_named
 
 LAYER_BYTES = 10_000_000  # 300 tables of 30 columns, with words in both languages, are 3 MB
@@ -213,3 +216,47 @@ def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, st
 def _file(text: str, filename: str, content_type: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+@require_POST
+@admin_page
+def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    """Try what the form says, with the stored password of the row `id` where none is entered and the address is the same.
+    Nothing is saved.
+
+    Raises PermissionDenied for whoever may not say where data sources are.
+    """
+    if not may_connect(request.user):
+        raise PermissionDenied(_("Only administrators can change the connection of a data source."))
+    stored = _stored(request, by)
+    before = stored.where if stored else ""
+    form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
+    if not form.is_valid():
+        return _reply(request, [first_fault(form)])
+    source = form.save(commit=False)
+    if password := form.cleaned_data.get("password"):
+        source.set_password(password)
+    elif source.where != before:
+        source.encrypted_password = b""
+    faults: list[AccountFault | str]
+    try:
+        faults = [*faults_with(source)]
+    except CopilotError as error:
+        faults = [str(error)]
+    record(by, Action.SOURCE_CHECKED, detail={"address": source.where, "faults": len(faults)}, target_name=source.name)
+    return _reply(request, faults)
+
+
+def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
+    """Return the row `id`; None for a new one, and for a database that the product made, which has no address to try."""
+    try:
+        source_id = UUID(request.POST.get("id", ""))
+    except ValueError:
+        return None
+    return seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
+
+
+def _reply(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
+    well = _("Server, account, tables and a test sandbox: everything works. Save it now.")
+    found = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
+    return render(request, "admin/_tried.html", {"ok": not found, "sentence": well, "faults": found})

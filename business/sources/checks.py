@@ -14,8 +14,8 @@ from business.connections.account_faults import AccountFault, faults_of
 from business.connections.identity import SourceRefused
 from business.connections.postgres_session import connected
 from business.models import DataSource, Engine
-from business.mysql.source import faults_of as mysql_faults
-from business.sandbox.hardening import is_hardened, not_hardened
+from business.mysql import faults_of as mysql_faults
+from business.sandbox.setup import is_hardened, not_hardened
 from business.sandbox.sql_views import rehearse
 from business.semantic_layer.model import SemanticModel
 from business.table_faults import faults_in

@@ -30,9 +30,9 @@ from business.linking.linker import Linker
 from business.linking.vectors import fill_on_commit, near_in, nearest_sources
 from business.logical_query.catalog import Catalog
 from business.models import DataSource, Engine, SourceGrant
-from business.mysql.session import access_to as mysql_access
-from business.mysql.source import draft as draft_views
-from business.mysql.source import faults_of as mysql_faults
+from business.mysql import access_to as mysql_access
+from business.mysql import draft as draft_views
+from business.mysql import faults_of as mysql_faults
 from business.parsing.reader.items import items_of
 from business.parsing.reader.lexicon import Lexicon
 from business.results.shown_query import TableReach

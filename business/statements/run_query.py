@@ -1,4 +1,4 @@
-"""Run a statement for a person and audit it: who, which source and tables, how many rows, or why not."""
+"""Run a statement for a person and audit it: who, which source and tables, how many rows, or why not; or only judge it."""
 
 import hashlib
 import json
@@ -7,14 +7,14 @@ from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.cache import cache
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.deferred import Recorder
-from audit.record import record
+from audit.record import Recorder, record
 from authz.principal import Principal
 from business.execute import StatementResult
 from business.guard.refusal import SqlRefused
@@ -101,3 +101,31 @@ def key_of(principal: Principal, opened: OpenSource, text: str) -> str:
     rights, day = opened.access.policy.digest, timezone.now().astimezone(opened.time_zone).date()
     parts = [FORM, principal.user_id, rights, str(source.pk), source.changed_at.isoformat(), day.isoformat(), text]
     return f"business.result.{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """reason: the rule that refused, error: its sentence; both empty where the statement may run. answer: None where it was refused."""
+
+    answer: StatementResult | None
+    reason: str = ""
+    error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        if self.answer is None:
+            return {"verdict": "deny", "reason": self.reason, "rewritten": None, "error": self.error}
+        found: dict[str, Any] = {"verdict": "allow", "reason": "", "rewritten": self.answer.sql}
+        if self.answer.rows:
+            found |= {"columns": self.answer.rows.columns, "rows": self.answer.rows.rows, "total": self.answer.total}
+        return found
+
+
+async def verdict(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
+    """Judge a statement under the rights that the source was opened with. by: whom the log names. Raises SourceUnavailable,
+    SandboxRefused.
+    """
+    try:
+        result = await run_query(by, opened, sql, execute=execute)
+    except SqlRefused as refused:
+        return Verdict(None, str(refused.reason), str(refused))
+    return Verdict(result.answer)

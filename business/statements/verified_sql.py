@@ -14,9 +14,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from business.guard.grammar import nodes, parse_query
+from business.guard.grammar import clean, nodes, parse_query
 from business.guard.rewrite import literal
-from business.guard.text import clean
 from business.linking.linker import tells_names
 from business.logical_query.query import LogicalQuery
 from business.logical_query.times import Span, days_of

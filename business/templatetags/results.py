@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from authz.principal import Principal
 from business.connections.postgres_session import Rows
-from business.explore.links import explore_url
+from business.explore.fields import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
 from business.results.cells import is_number, is_year, shown_row, spoken

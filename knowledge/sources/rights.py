@@ -13,8 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from authz.permissions import Right
-from authz.rights.grant_origins import Origin, settle
-from authz.rights.grants import give
+from authz.rights.grants import Origin, give, settle
 from authz.rights.holders import Holder, granted_above
 from knowledge.models import Folder, FolderLink, Source, SourceItem, SourceRun
 from knowledge.parsers.base import accepted_extensions, load

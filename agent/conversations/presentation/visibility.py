@@ -27,8 +27,7 @@ from agent.run_state.outside import AskedOutside
 from agent.run_state.verified_match import standing_on
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
 from authz.principal import Principal
-from business.explore.fields import Fields, fitting
-from business.explore.links import explore_url
+from business.explore.fields import Fields, explore_url, fitting
 from business.logical_query.query import LogicalQuery
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried, visible_queries

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
-from audit.erasure import erase_person
+from audit.retention import erase_person
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput
 

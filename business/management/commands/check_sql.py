@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from authz.principal import Principal
 from business.jsonl import read_jsonl
 from business.sources.services import open_source
-from business.statements.statement_check import verdict
+from business.statements.run_query import verdict
 from copilot_site.lib.commands import one_sentence, read_text
 
 

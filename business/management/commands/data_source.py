@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from business.mysql.source import setup as mysql_setup
+from business.mysql import setup as mysql_setup
 from business.sandbox.setup import source_setup
 from business.semantic_layer.yaml_io import read_layer, written
 from business.sources.checks import failure_recorded, source_named, unchecked

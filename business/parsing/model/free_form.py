@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.joins import Place
-from business.logical_query.resolve import no_such_value
+from business.logical_query.wording import no_such_value
 from business.parsing.model.definitions import definitions_of, differences
 from business.parsing.model.selects import Select, parsed, select_in
 from business.semantic_layer.model import Dimension, SemanticModel

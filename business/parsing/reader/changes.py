@@ -13,8 +13,16 @@ from itertools import islice
 from django.utils.translation import gettext as _
 
 from business.logical_query.compiler import compile_query
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Comparison, Dimension, LogicalQuery, Metric, Ranking, Rows, TimeRange
+from business.logical_query.query import (
+    Comparison,
+    Dimension,
+    Inexpressible,
+    LogicalQuery,
+    Metric,
+    Ranking,
+    Rows,
+    TimeRange,
+)
 from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units

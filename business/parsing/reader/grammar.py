@@ -13,8 +13,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Comparison, Dimension, Filter, LogicalQuery, Metric, Related, TimeRange
+from business.logical_query.query import (
+    Comparison,
+    Dimension,
+    Filter,
+    Inexpressible,
+    LogicalQuery,
+    Metric,
+    Related,
+    TimeRange,
+)
 from business.logical_query.times import days_of, in_the_year_of, whole_months
 from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 from business.logical_query.query import TimeRange
 from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
-from business.parsing.reader.numbers import number_of
 from business.parsing.reader.times import COMPARED, Moment, compared_phrases, mark_times, place_of
 from business.parsing.reader.units import Unit, normalised, units_of
-from business.parsing.reader.words import words
+from business.parsing.reader.words import number_of, words
 
 _UNKNOWN = 4.0  # cost of an unknown unit; a phrase of any length costs one
 _STOPS = (",", ";", "，", "；", "。")

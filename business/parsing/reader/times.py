@@ -13,9 +13,8 @@ from typing import Any
 
 from business.logical_query.query import Period, TimeRange
 from business.logical_query.times import Span, period_days
-from business.parsing.reader.numbers import number_of
 from business.parsing.reader.units import normalised
-from business.parsing.reader.words import word_lists, words
+from business.parsing.reader.words import number_of, word_lists, words
 
 _PLACE = 0xE000  # private-use character of the first moment
 COMPARED = 0xF000  # private-use character of the first comparing phrase

@@ -4,9 +4,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from audit.erasure import erase_person
 from audit.models import Hold
-from audit.retention import place_hold, purge, release_hold
+from audit.retention import erase_person, place_hold, purge, release_hold
 from copilot_site.lib.errors import Conflict
 from tests.integration.audit.logbook import ANNA, Logbook, verified, write
 from tests.integration.audit.test_odd_rows import undone

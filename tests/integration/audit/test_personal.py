@@ -10,11 +10,10 @@ from django.utils import timezone
 from audit.actions import Action, Outcome
 from audit.chain.keys import public_key, signing_key
 from audit.chain.verification import verify
-from audit.erasure import erase_person
 from audit.export import export_entries, format_named
 from audit.models import Entry, Hold
 from audit.record import record
-from audit.retention import place_hold, release_hold
+from audit.retention import erase_person, place_hold, release_hold
 from audit.selectors import EntryFilter
 from audit.verify_export import Export, check
 from tests.factories import make_user

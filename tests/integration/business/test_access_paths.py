@@ -17,8 +17,8 @@ from business.guard.guard import guard, written
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
-from business.sandbox import ordered, sql_views
-from business.sandbox.hardening import harden, is_marked
+from business.sandbox import sql_views
+from business.sandbox.setup import harden, is_marked
 from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 from tests.integration.business import orders_database as statements
@@ -83,7 +83,7 @@ def test_without_the_other_texts_it_is_not(orders: Access) -> None:
 def test_a_column_without_an_index_has_no_view(orders: Access, always: None) -> None:
     checked = guard("SELECT id FROM orders ORDER BY quantity", orders.policy, Target("w"))
     (path,) = checked.paths()
-    assert not ordered.has_views(orders.admin, orders.policy, path.orders)
+    assert not sql_views.has_views(orders.admin, orders.policy, path.orders)
     assert async_to_sync(run_sql)(orders, "SELECT id FROM orders ORDER BY quantity LIMIT 3").rows is not None
 
 
@@ -93,7 +93,7 @@ def test_each_text_says_the_same(orders: Access) -> None:
     async def rows_of_all(name: str) -> list[Counter[tuple[object, ...]]]:
         sandbox = sql_views.name_of(orders.admin, orders.policy)
         checked = guard(ASKED[name], orders.policy, Target(sandbox))
-        paths = [path for path in checked.paths() if ordered.has_views(orders.admin, orders.policy, path.orders)]
+        paths = [path for path in checked.paths() if sql_views.has_views(orders.admin, orders.policy, path.orders)]
         texts = [checked.sql, *(written(path.tree) for path in paths)]
         async with reading(orders.admin.as_role(sandbox)) as connection:
             found = []
@@ -185,7 +185,7 @@ def has_another_text(access: Access, text: str) -> bool:
         checked = guard(text, access.policy, Target("w"))
     except SqlRefused:
         return False
-    return any(ordered.has_views(access.admin, access.policy, path.orders) for path in checked.paths())
+    return any(sql_views.has_views(access.admin, access.policy, path.orders) for path in checked.paths())
 
 
 def test_the_sandboxes_stand_where_another_text_runs(place: Arena, always: None) -> None:

@@ -8,8 +8,7 @@ import pytest
 from business.connections.address import Address
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import Inexpressible, LogicalQuery
 from business.semantic_layer.yaml_io import read_layer
 from tests.integration.business.explored import LAYER
 

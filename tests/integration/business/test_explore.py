@@ -7,8 +7,7 @@ from django.contrib.auth.models import User
 
 from audit.actions import Action
 from audit.models import Entry
-from business.explore.fields import Fields, fitting
-from business.explore.links import explore_url
+from business.explore.fields import Fields, explore_url, fitting
 from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Period, Ranking, TimeRange
 from business.sources.grants import withdraw
 from tests.factories import make_user

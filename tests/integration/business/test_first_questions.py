@@ -8,7 +8,7 @@ import pytest
 
 from business.connections.address import Address
 from business.connections.postgres_session import connected
-from business.sandbox.hardening import harden, is_hardened, is_marked
+from business.sandbox.setup import harden, is_hardened, is_marked
 
 NAME = "asked_by_many"
 

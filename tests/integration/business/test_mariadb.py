@@ -21,7 +21,7 @@ from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import SqlRefused
 from business.limits import Limits
 from business.models import DataSource, Engine
-from business.mysql.session import access_to
+from business.mysql import access_to
 from business.semantic_layer.model import SemanticLayer
 from business.sources.checks import faults_with
 from business.sources.grants import grant
@@ -115,7 +115,7 @@ def test_a_question_is_answered_within_the_person_s_units(nora: User) -> None:
 
 
 def test_without_the_binary_collation_it_would_read_others(nora: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    from business.mysql import session
+    from business import mysql as session
 
     plain = session._OF_MARIADB.replace("utf8mb4_nopad_bin", "utf8mb4_general_ci")
     monkeypatch.setattr(session, "_OF_MARIADB", plain)

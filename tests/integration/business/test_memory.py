@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from business.connections import memory_limit
+from business.connections import postgres_session
 from business.connections.postgres_session import reading
 from business.execute import Access, Protection, StatementResult, run_sql
 from business.guard.refusal import Reason, SqlRefused
@@ -136,7 +136,7 @@ def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest
 
 async def is_bound(access: Access) -> bool:
     async with reading(access.admin) as connection:
-        return memory_limit.bound_memory(connection)
+        return postgres_session.bound_memory(connection)
 
 
 def test_only_the_connection_s_own_process_is_limited(access: Access) -> None:
@@ -144,6 +144,6 @@ def test_only_the_connection_s_own_process_is_limited(access: Access) -> None:
 
     async def found() -> bool:
         async with reading(access.admin) as connection:
-            return memory_limit.is_behind(connection, os.getpid())
+            return postgres_session.is_behind(connection, os.getpid())
 
     assert not async_to_sync(found)()

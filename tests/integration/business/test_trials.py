@@ -13,8 +13,8 @@ from agent.models import Message, QueryCitation, Session
 from agent.oversight.dry_run import dry_run
 from agent.tools.database_query import DatabaseQuery
 from audit.actions import Action, Outcome
-from audit.deferred import DeferredEntries
 from audit.models import Entry
+from audit.record import DeferredEntries
 from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal

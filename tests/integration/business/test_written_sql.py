@@ -4,9 +4,9 @@ from django.contrib.auth.models import User
 
 from audit.actions import Action
 from audit.models import Entry
-from business.linking.similar import similar
 from business.models import DataSource
 from business.parsing.base import Example
+from business.statements.examples import similar
 from tests.factories import make_user
 from tests.integration.business.writing import Writing
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from audit.models import Entry
 from authz.models import ApiToken, Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseUserGrant
-from authz.models.units import OrgUnit, OrgUnitLink
+from authz.models.people import OrgUnit, OrgUnitLink
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token

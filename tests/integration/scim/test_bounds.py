@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from authz.models import Directory, DirectoryAccount
-from authz.scim import member_changes
-from authz.scim.member_changes import MAX_OPERATIONS
+from authz.scim import requests
+from authz.scim.requests import MAX_OPERATIONS
 from tests.integration.scim.program import Program
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_other_changes_of_a_large_group_are_refused_where_they_would_take_long(
 ) -> None:
     ids = people(10)
     pk = scim.make_group("HR", *ids)
-    monkeypatch.setattr(member_changes, "MAX_COMPARED", 25)
+    monkeypatch.setattr(requests, "MAX_COMPARED", 25)
     rename = {"op": "replace", "path": "displayName", "value": "People"}
     refused = scim.patch(f"Groups/{pk}", rename, *map(taken, ids[:2]))
     assert refused.status_code == 413

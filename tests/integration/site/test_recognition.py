@@ -17,7 +17,7 @@ from django.urls import path
 
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token, revoke_token
-from authz.tokens.owners import OWNERS
+from authz.tokens.sockets import OWNERS
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.fair_queue import FairQueue
 from copilot_site.lib.load.seats import Callers, Door, Owners, SeatedHandler, Share

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from audit.durability import SharedWait
+from audit.record import SharedWait
 
 
 class Disk:

@@ -1,8 +1,8 @@
 """What a draft says of names alone: identifiers as people say them, codes spelled out, the time that rows are counted by."""
 
+from business.inference.column_roles import default_time
 from business.inference.identifiers import Identifiers
-from business.inference.region_codes import spelled_out
-from business.inference.time_columns import default_time
+from business.inference.values import spelled_out
 from business.semantic_layer.model import Dimension, Value
 
 GLUED = Identifiers(

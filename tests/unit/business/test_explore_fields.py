@@ -11,16 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from business.explore.choices import MAX_BOXES, Choices, values_of
-from business.explore.fields import Fields, FilterFields, fits
-from business.explore.links import explore_url
+from business.explore.fields import Fields, FilterFields, explore_url, fits
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
-from business.logical_query.errors import Inexpressible
 from business.logical_query.query import (
     Comparison,
     Dimension,
     Filter,
     Having,
+    Inexpressible,
     LogicalQuery,
     Metric,
     Period,

@@ -9,8 +9,7 @@ import pytest
 
 from business.connections.postgres_session import Rows as Found
 from business.logical_query.compiler import compile_query
-from business.logical_query.names import columns_of
-from business.logical_query.nouns import counted
+from business.logical_query.phrases import counted
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -21,6 +20,7 @@ from business.logical_query.query import (
     Ranking,
     Rows,
     TimeRange,
+    columns_of,
 )
 from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning

@@ -1,6 +1,10 @@
-"""Yes/no columns: booleans, numbers named as such, and texts that hold only these."""
+"""Find what a column's values mean: yes/no columns, and codes of states and countries with their names."""
+
+from functools import cache
+from pathlib import Path
 
 import psycopg
+import yaml
 from psycopg import sql
 
 from business.inference.catalog import Column, Table, holds_for
@@ -45,3 +49,17 @@ def is_numbered_flag(connection: psycopg.Connection, table: Table, column: Colum
 
 def _cased(word: str, like: str) -> str:
     return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
+
+
+@cache
+def _codes() -> dict[str, dict[str, str]]:
+    codes: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("region_codes.yaml").read_text())
+    return codes
+
+
+def spelled_out(column: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return a column's values with their names, if every value is a code of a state or country: “California” finds `CA`."""
+    names: dict[str, str] = next((names for kind, names in _codes().items() if kind in column.lower()), {})
+    if not values or not all(value.value in names for value in values):
+        return values
+    return tuple(value.model_copy(update={"synonyms": (names[value.value],)}) for value in values)

@@ -1,4 +1,4 @@
-"""Accounts as resources of SCIM."""
+"""Accounts and groups as resources of SCIM."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -8,12 +8,11 @@ from uuid import UUID
 from django.contrib.auth.models import User as Person
 from django.db.models import QuerySet
 
+from authz.directory import groups
 from authz.directory.accounts import Known, create, end, kept_by, remove, resume, update
 from authz.models import Directory, DirectoryAccount, DirectoryGroup
 from authz.principal import Principal
-from authz.scim.resources import Email, GroupMembership, Name, User, meta_of
-
-Row = DirectoryAccount
+from authz.scim.resources import Email, Group, GroupMember, GroupMembership, Name, User, meta_of
 
 
 class Accounts:
@@ -24,20 +23,20 @@ class Accounts:
     def __init__(self, by: Principal) -> None:
         self._by = by
 
-    def rows(self) -> QuerySet[Row]:
+    def rows(self) -> QuerySet[DirectoryAccount]:
         return kept_by(Directory.SCIM).order_by("pk")
 
-    def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[User]:
+    def resources(self, rows: Collection[DirectoryAccount], left_out: Collection[str]) -> list[User]:
         """Return rows as resources. left_out: attributes that were not requested."""
         groups = {} if "groups" in left_out else _groups_of([row.user_id for row in rows])
-        return [_resource(row, groups.get(row.user_id, [])) for row in rows]
+        return [_user(row, groups.get(row.user_id, [])) for row in rows]
 
-    def create(self, given: User) -> Row:
+    def create(self, given: User) -> DirectoryAccount:
         account = create(self._by, Directory.SCIM, _known(given), is_active=given.active is not False)
         _keep_emails(account, given)
         return account
 
-    def update(self, row: Row, given: User) -> None:
+    def update(self, row: DirectoryAccount, given: User) -> None:
         update(self._by, row, _known(given))
         _keep_emails(row, given)
         if given.active is False:
@@ -45,7 +44,7 @@ class Accounts:
         elif given.active:
             resume(self._by, row)
 
-    def delete(self, row: Row) -> None:
+    def delete(self, row: DirectoryAccount) -> None:
         remove(self._by, row)
 
 
@@ -61,7 +60,7 @@ def _known(given: User) -> Known:
     )
 
 
-def _keep_emails(account: Row, given: User) -> None:
+def _keep_emails(account: DirectoryAccount, given: User) -> None:
     kept: list[dict[str, Any]] = [
         {"value": email.value, "type": email.type, "primary": email.primary} for email in given.emails or []
     ]
@@ -70,7 +69,7 @@ def _keep_emails(account: Row, given: User) -> None:
         account.save(update_fields=["emails", "changed_at"])
 
 
-def _resource(row: Row, groups: list[tuple[UUID, str]]) -> User:
+def _user(row: DirectoryAccount, groups: list[tuple[UUID, str]]) -> User:
     user = row.user
     name = Name(given_name=user.first_name or None, family_name=user.last_name or None)
     made = User(
@@ -97,4 +96,57 @@ def _groups_of(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
     found: defaultdict[int, list[tuple[UUID, str]]] = defaultdict(list)
     for user_id, group_id, name in rows.values_list("user_id", "group_id", "group__name"):
         found[user_id].append((kept[group_id], name))
+    return found
+
+
+class Groups:
+    """`Groups`. `by`: the token's owner. lookups: lower-case attributes that the database can filter by."""
+
+    lookups = {"displayname": "group__name__iexact", "externalid": "external_id"}
+
+    def __init__(self, by: Principal) -> None:
+        self._by = by
+
+    def rows(self) -> QuerySet[DirectoryGroup]:
+        return DirectoryGroup.objects.select_related("group").order_by("pk")
+
+    def resources(self, rows: Collection[DirectoryGroup], left_out: Collection[str]) -> list[Group]:
+        """Return rows as resources. left_out: attributes that were not requested."""
+        members = {} if "members" in left_out else _members_of([row.group_id for row in rows])
+        return [_group(row, members.get(row.group_id, [])) for row in rows]
+
+    def create(self, given: Group) -> DirectoryGroup:
+        row = groups.create(self._by, name=given.display_name or "", external_id=given.external_id or "")
+        groups.set_members(self._by, row, account_ids=_ids(given))
+        return row
+
+    def update(self, row: DirectoryGroup, given: Group) -> None:
+        groups.update(self._by, row, name=given.display_name or "", external_id=given.external_id or "")
+        groups.set_members(self._by, row, account_ids=_ids(given))
+
+    def delete(self, row: DirectoryGroup) -> None:
+        groups.remove(self._by, row)
+
+
+def _ids(given: Group) -> set[str]:
+    return {member.value for member in given.members or [] if member.value}
+
+
+def _group(row: DirectoryGroup, members: list[UUID]) -> Group:
+    made = Group(
+        id=str(row.pk),
+        external_id=row.external_id or None,
+        display_name=row.group.name,
+        members=[GroupMember.model_validate({"value": str(pk), "$ref": f"Users/{pk}"}) for pk in members] or None,
+    )
+    made.meta = meta_of(made, "Group", row.created_at, row.changed_at)
+    return made
+
+
+def _members_of(group_ids: Collection[int]) -> dict[int, list[UUID]]:
+    """Return, by id of a group, ids of its members that SCIM keeps."""
+    rows = Person.groups.through.objects.filter(group_id__in=group_ids, user__in=kept_by(Directory.SCIM).values("user"))
+    found: defaultdict[int, list[UUID]] = defaultdict(list)
+    for group_id, account_id in rows.order_by("user_id").values_list("group_id", "user__directory_account"):
+        found[group_id].append(account_id)
     return found

@@ -1,4 +1,4 @@
-"""Count things in words: English plurals, Chinese measure words."""
+"""Words of both languages around the words of a layer; English plurals and Chinese measure words."""
 
 from functools import cache
 from pathlib import Path
@@ -6,19 +6,23 @@ from typing import Any
 
 import yaml
 
-NOUNS = Path(__file__).parent / "nouns.yaml"
-
 
 @cache
-def _nouns() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(NOUNS.read_text(encoding="utf-8"))
+def _data() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def phrases(kind: str, language: str) -> dict[str, str]:
+    """Return the phrases of a kind, a section of `phrases.yaml`, by their names. language: en or zh."""
+    found: dict[str, str] = _data()[kind][language]
     return found
 
 
 def plural(thing: str) -> str:
     """Return an English label's plural: customer → customers, company → companies; one ending in s is a plural."""
     before, space, last = thing.rpartition(" ")
-    irregular = _nouns()["plurals"].get(last.lower())
+    irregular = _data()["plurals"].get(last.lower())
     if irregular:
         return f"{before}{space}{irregular}"
     if last.endswith("y") and last[-2:-1] not in "aeiou":
@@ -30,7 +34,7 @@ def plural(thing: str) -> str:
 
 def measure_word(thing: str) -> str:
     """Return the Chinese measure word of a noun, by its longest known end: 订单 → 笔, 订单明细 → 条."""
-    words: dict[str, list[str]] = _nouns()["measure_words"]
+    words: dict[str, list[str]] = _data()["measure_words"]
     ends = [(len(end), word) for word, ends in words.items() for end in ends if thing.endswith(end)]
     return max(ends, default=(0, "个"))[1]
 
