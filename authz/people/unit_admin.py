@@ -46,6 +46,7 @@ class MembersForm(forms.ModelForm[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["members"].label_from_instance = lambda user: f"{user.get_full_name()} {user}".lstrip()  # type: ignore[attr-defined]
         if self.instance.pk:
             self.fields["members"].initial = self.instance.group.user_set.all()
 

@@ -82,7 +82,10 @@ def test_a_role_opens_pages_of_the_administration_and_its_page_shows_which(world
     opened = Permission.objects.get(codename="view_entry", content_type__app_label="audit")
     form = {"name": "Examiners", "members": [world.anna.pk], "permissions": [opened.pk]}
     client = client_of(world.root)
+    User.objects.filter(pk=world.anna.pk).update(first_name="Anna", last_name="Berg")
     offered = dict(client.get(reverse("admin:authz_role_add")).context["adminform"].form.fields["permissions"].choices)
+    people = client.get(reverse("admin:authz_role_add")).context["adminform"].form.fields["members"].choices
+    assert "Anna Berg anna" in dict(people).values()
     assert {"Audit entries: view", "Permission snapshots: Can see as another person and replay answers"} <= set(
         offered.values()
     )
