@@ -13,10 +13,10 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import can
-from knowledge.models import Document, Folder
+from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_folder, make_group, make_user
-from tests.integration.governance.world import World, client_of, text_of
+from tests.integration.governance.world import World, client_of, place_url, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -146,3 +146,24 @@ def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> No
     again = reverse("ingestion-again", args=[world.travel_rules.pk])
     client_of(world.mia).post(again)
     assert Document.unscoped.get(pk=world.travel_rules.pk).versions.get().parse_status == "pending"
+
+
+def test_a_name_in_two_languages_is_shown_in_the_readers_alone(world: World) -> None:
+    KnowledgeBase.unscoped.filter(pk=world.base.pk).update(name="手册 | Handbook")
+    Folder.unscoped.filter(pk=world.rules.pk).update(name="制度 | Rules")
+    client = client_of(world.root)
+    for address in (
+        reverse("rights-tree"),
+        reverse("rights-matrix", args=[world.base.pk]),
+        place_url("rights-place", world.rules),
+        reverse("admin:knowledge_knowledgebase_changelist"),
+        reverse("admin:knowledge_folder_changelist"),
+        reverse("search-settings"),
+        reverse("passages-of-base", args=[world.base.pk]),
+        reverse("graph-of-base", args=[world.base.pk]),
+        reverse("fields-of-base", args=[world.base.pk]),
+        reverse("see-as-choose"),
+    ):
+        page = client.get(address).content.decode()
+        assert "手册" not in page, address
+        assert "制度" not in page, address
