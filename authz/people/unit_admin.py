@@ -26,12 +26,12 @@ from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
 
 M = TypeVar("M", OrgUnit, Role)
-VERBS = {
+VERBS = {  # of the permissions that Django makes for every model
     "view": _("view"),
     "add": _("add"),
     "change": _("change"),
     "delete": _("delete"),
-}  # of Django's own permissions
+}
 
 
 class MembersForm(forms.ModelForm[Any]):
