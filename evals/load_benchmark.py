@@ -1,4 +1,4 @@
-"""`manage.py benchmark load`: measure many people at once on a web process of its own, beside one alone or the same without a flood."""
+"""`manage.py benchmark load`: measure many people at once on web processes of its own, beside one alone or the same without a flood."""
 
 import asyncio
 import os
@@ -24,6 +24,7 @@ from authz.principal import Principal
 from authz.rights.grants import give
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
+from copilot_site.config import load_config
 from copilot_site.lib.errors import CopilotError
 from evals.crowd import KINDS, QUESTIONS, UPLOADS, Crowd, Met, Person
 from evals.report import Report, Row, percentile_rows, system_cpu_s
@@ -36,8 +37,6 @@ READY_S = 120.0  # until the web process answers
 WARM_UP_S = 3.0
 ALONE_S = 10.0  # of one person alone, who is the peer
 DIFFERENT = 200  # questions
-# A line for each request would be measured, too.
-QUIET_UVICORN = "import logging, uvicorn; logging.disable(logging.INFO); uvicorn.main()"
 Measured = tuple[Met, Met, float]  # of the people, of the flood; the processor time of all but this process, in s
 
 
@@ -45,8 +44,8 @@ class LoadBenchmark:
     """Measures everything between a person and an answer: HTTP, seats, the queue, runs, the log and its readers."""
 
     help = (
-        "Let people made for the run ask a web process of its own, think, and ask again. People, grants, tokens, conversations and "
-        "uploads are deleted afterwards; the audit log keeps that they were there."
+        "Let people made for the run ask WEB_CONCURRENCY web processes of its own, think, and ask again. People, grants, tokens, "
+        "conversations and uploads are deleted afterwards; the audit log keeps that they were there."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -76,7 +75,7 @@ class LoadBenchmark:
         base = base_named(principal, options["kb"])
         questions = [f"What is said about {title}?" for title in titles_in(principal, base, DIFFERENT)]
         folder = Folder.objects.visible_to(principal).get(knowledge_base=base, parent=None)
-        with _people(base, 1 + options["people"]) as (one, *people), _web_process() as url:
+        with _people(base, 1 + options["people"]) as (one, *people), _web_processes() as url:
             crowd = Crowd(url, questions, str(folder.pk))
             try:
                 asyncio.run(crowd.meet([one], seconds=WARM_UP_S, think_s=0.0))
@@ -128,8 +127,9 @@ def _report(options: Mapping[str, Any], measured: Measured, beside: Measured) ->
             *percentile_rows(kind, mine, theirs),
         ]
     facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood", "flood_of")}
+    facts |= {"web processes": load_config().web_processes}
     facts |= {"answers of the flood": len(flooded.done(options["flood_of"]))} if options["flood"] else {}
-    alone = "one person alone, who asks again at once, in the same web process"
+    alone = "one person alone, who asks again at once"
     return Report(
         peer="the same people without the flood" if options["flood"] else alone,
         rows=rows,
@@ -156,18 +156,18 @@ def _person(base: KnowledgeBase, user: User) -> Person:
 
 
 @contextmanager
-def _web_process() -> Iterator[str]:
-    """Run a web process on the same database and Valkey, as `manage.py up` does; give its address once it can answer questions."""
+def _web_processes() -> Iterator[str]:
+    """Run as many web processes as `manage.py up` does, on the same database and Valkey; give their address once one is ready."""
     found = connection.settings_dict
     address = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = [sys.executable, "-c", QUIET_UVICORN, "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
+    words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    words += ["--timeout-keep-alive", "75"]
+    words += ["--timeout-keep-alive", "75", "--workers", str(load_config().web_processes)]
     env = os.environ | {"DATABASE_URL": address}
-    with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR) as process:
+    with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR, stdout=subprocess.DEVNULL) as process:
         try:
             _wait_for(f"http://127.0.0.1:{port}/readyz", process)
             yield f"http://127.0.0.1:{port}"
