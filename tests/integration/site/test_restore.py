@@ -6,8 +6,10 @@ import re
 import stat
 import subprocess
 import sys
+import tarfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -21,6 +23,7 @@ from tests.homes import ROOT, Checkout
 from tests.integration.site.backed_up import LINE
 
 PAGE = ROOT / "docs" / "how-to" / "backup-and-restore.md"
+RELEASED = sorted((ROOT / "tests" / "released").glob("*.tar.gz"))  # by scripts/keep_state.py
 FILLED = "from tests.integration.site.backed_up import {0}; {0}()"
 FOLDER, KEYS = "/backup/2026-11-28", "/keys/2026-11-28"
 
@@ -42,10 +45,10 @@ def run(script: str, checkout: Checkout, folders: dict[str, Path]) -> subprocess
     )  # fmt: skip
 
 
-def answers(checkout: Checkout, function: str) -> dict[str, str]:
+def found_by(checkout: Checkout, function: str) -> dict[str, Any]:
     done = checkout.manage("shell", "-c", FILLED.format(function), timeout_s=600)
     assert done.returncode == 0, done.stderr
-    found: dict[str, str] = json.loads(done.stdout.split("ANSWERS ", 1)[1])
+    found: dict[str, Any] = json.loads(done.stdout.split("FOUND ", 1)[1])
     return found
 
 
@@ -61,7 +64,7 @@ class BackedUp:
     folder: Path
     keys: Path
     key: str
-    answered: dict[str, str]
+    found: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +75,10 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory) -> BackedUp:
     with source.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
         assert source.manage("migrate", timeout_s=600).returncode == 0
         key = source.manage("audit_key").stdout.strip()
-        answered = answers(source, "fill")
+        found = found_by(source, "fill")
         done = run(commands("Back up"), source, {"/backup": folder / "backup", "/keys": folder / "keys"})
         assert done.returncode == 0, done.stderr
-    return BackedUp(folder / "backup" / "2026-11-28", folder / "keys" / "2026-11-28", key, answered)
+    return BackedUp(folder / "backup" / "2026-11-28", folder / "keys" / "2026-11-28", key, found)
 
 
 def restored(taken: Path, keys: Path, root: Path) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
@@ -97,18 +100,39 @@ def test_the_backup_of_a_whole_system_is_readable_by_its_owner_only(backed_up: B
 
 
 def test_a_restored_system_answers_as_before_and_its_log_verifies(backed_up: BackedUp, tmp_path: Path) -> None:
-    assert re.match("[1-9]", backed_up.answered["business"])  # of rows that it read
-    assert LINE in backed_up.answered["documents"]
+    assert re.match("[1-9]", backed_up.found["business"])  # of rows that it read
+    assert LINE in backed_up.found["documents"]
     checkout, done = restored(backed_up.folder, backed_up.keys, tmp_path / "restored")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Every hash and every signature is right." in done.stdout
     with checkout.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
-        assert answers(checkout, "answers") == backed_up.answered
+        assert found_by(checkout, "find") == backed_up.found
         assert checkout.manage("audit_key").stdout.strip() == backed_up.key
         again = checkout.manage("restore", str(backed_up.folder), "--keys", str(backed_up.keys))
     assert (again.returncode, "is not empty" in again.stderr) == (1, True), again.stderr
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in checkout.home.files.rglob("*")}
     assert modes == {(True, 0o700), (False, 0o600)}
+
+
+@pytest.mark.parametrize("archive", RELEASED, ids=lambda path: path.name.removesuffix(".tar.gz"))
+def test_a_system_of_each_released_version_is_upgraded_with_its_data(archive: Path, tmp_path: Path) -> None:
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    state = tmp_path / archive.name.removesuffix(".tar.gz")
+    before = json.loads((state / "found.json").read_text())
+    checkout, done = restored(state / "backup", state / "keys", tmp_path / "restored")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "Every hash and every signature is right." in done.stdout
+    with checkout.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
+        assert checkout.manage("check_consistency").returncode == 0
+        after = found_by(checkout, "find")
+    rights = [
+        {name: titles for name, titles in found.items() if name.startswith("read by")} for found in (before, after)
+    ]
+    assert rights[0] == rights[1]
+    assert any(rights[0].values())
+    assert LINE in after["documents"]
+    assert re.match("[1-9]", after["business"])
 
 
 def test_a_restore_without_the_keys_of_the_log_is_refused_or_says_that_it_is_bad(
