@@ -96,6 +96,14 @@ def test_who_asks_now_and_then_comes_before_who_never_stops(times: int) -> None:
     assert flood[0].is_served, "and the flood has what is left"
 
 
+def test_who_asks_one_question_at_a_time_is_served_in_order_of_arrival() -> None:
+    """Also behind several processes, each of which served only some of them before."""
+    line = queue(places=1, own=1)
+    line.enter("regular").leave()
+    line.enter("at work")
+    assert [line.enter(party).before() for party in ("regular", "new here")] == [0, 1]
+
+
 @given(own=st.integers(1, 3), parties=ARRIVALS)
 def test_nobody_starves_while_others_keep_coming(own: int, parties: list[int]) -> None:
     """A flood that always comes again passes a waiting party at most once for each place."""

@@ -1,6 +1,7 @@
-"""A bounded queue for a few places: the party served longest ago is next; first come, first served within a party.
+"""A bounded queue for a few places, by self-clocked fair queueing: a ticket's turn is one after the latest turn served, and one later
+for each ticket that its party has already; first come, first served within a turn.
 
-If all parties always wait, this is round robin; frequent callers come after occasional ones.
+If all parties always wait, this is round robin; if each asks once at a time, it is first come, first served.
 
 Waiting costs neither a thread nor a connection. Threads and event loops of a process may share a queue.
 """
@@ -8,7 +9,8 @@ Waiting costs neither a thread nor a connection. Threads and event loops of a pr
 import asyncio
 import math
 import time
-from collections import Counter, OrderedDict, deque
+from bisect import insort
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Hashable
 from concurrent.futures import Future
 from enum import Enum
@@ -17,7 +19,6 @@ from threading import Lock
 MAX_RETRY_S = 60
 TELL_S = 1.0  # at least between two updates of a waiter's place
 RARELY = 5  # times as long for somebody far behind: each update costs a write, a read and a display
-MAX_REMEMBERED = 10_000  # parties; forgotten ones count as never served
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
@@ -37,11 +38,15 @@ class _Stage(Enum):
 
 
 class Ticket:
-    """One party's claim to a place, from `FairQueue.enter` to `leave`, which its holder must call."""
+    """One party's claim to a place, from `FairQueue.enter` to `leave`, which its holder must call.
 
-    def __init__(self, queue: "FairQueue", party: Hashable) -> None:
+    turn_number: lower ones are served first.
+    """
+
+    def __init__(self, queue: "FairQueue", party: Hashable, turn_number: int) -> None:
         self._queue = queue
         self.party = party
+        self.turn_number = turn_number
         self.stage = _Stage.WAITING
         self.served_at = 0.0
         self.served: Future[None] = Future()
@@ -75,6 +80,10 @@ class Ticket:
         self._queue.leave(self)
 
 
+def _turn(ticket: Ticket) -> int:
+    return ticket.turn_number
+
+
 class FairQueue:
     """places: at work at once. own_places: of them for one party. most_waiting: beside those; a party may have as many of them
     as it leaves free for others, so that a few greedy parties do not shut out one who asks for the first time.
@@ -83,24 +92,21 @@ class FairQueue:
     def __init__(self, *, places: int, own_places: Callable[[Hashable], int], most_waiting: int) -> None:
         self.places, self.own_places, self.most_waiting = places, own_places, most_waiting
         self._lock = Lock()
-        self._lines: dict[Hashable, deque[Ticket]] = {}
-        self._served: OrderedDict[Hashable, int] = OrderedDict()  # the number of a party's latest turn, the latest last
-        self._turns = 0
+        self._line: list[Ticket] = []  # those who wait, in the order of their turns
+        self._latest = 0  # the highest turn served
         self._at_work: Counter[Hashable] = Counter()
-        self._waiting = 0
         self._stay_s = 1.0  # mean
 
     def enter(self, party: Hashable) -> Ticket:
-        """Take a place, or queue at the end of the party's line. Raises QueueFull."""
-        ticket = Ticket(self, party)
+        """Take a place, or queue. Raises QueueFull."""
         with self._lock:
-            if not self._may_work(party) or party in self._lines:
-                own = len(self._lines.get(party, ()))
-                free = self.most_waiting - self._waiting
+            own = sum(ticket.party == party for ticket in self._line)
+            ticket = Ticket(self, party, self._latest + 1 + self._at_work[party] + own)
+            if own or not self._may_work(party):
+                free = self.most_waiting - len(self._line)
                 if free <= own:
                     raise QueueFull(is_own=free > 0, retry_after_s=self.retry_after_s())
-                self._lines.setdefault(party, deque()).append(ticket)
-                self._waiting += 1
+                insort(self._line, ticket, key=_turn)
             else:
                 self._serve(ticket)
         return ticket
@@ -109,11 +115,7 @@ class FairQueue:
         with self._lock:
             stage, ticket.stage = ticket.stage, _Stage.LEFT
             if stage is _Stage.WAITING:
-                line = self._lines[ticket.party]
-                line.remove(ticket)
-                self._waiting -= 1
-                if not line:
-                    del self._lines[ticket.party]
+                self._line.remove(ticket)
             elif stage is _Stage.SERVED:
                 self._at_work[ticket.party] -= 1
                 self._at_work += Counter()  # drops parties with nothing at work
@@ -122,20 +124,11 @@ class FairQueue:
 
     def before(self, ticket: Ticket) -> int:
         with self._lock:
-            if ticket.stage is not _Stage.WAITING:
-                return 0
-            own = self._lines[ticket.party].index(ticket)
-            count, is_behind = 0, False
-            for party, line in self._in_turn():
-                if party == ticket.party:
-                    count, is_behind = count + own, True
-                else:
-                    count += min(len(line), own if is_behind else own + 1)
-            return count
+            return self._line.index(ticket) if ticket.stage is _Stage.WAITING else 0
 
     @property
     def waiting(self) -> int:
-        return self._waiting
+        return len(self._line)
 
     @property
     def at_work(self) -> int:
@@ -145,29 +138,17 @@ class FairQueue:
         return self.at_work < self.places and self._at_work[party] < self.own_places(party)
 
     def _call_next(self) -> None:
-        """Fill the free places: each goes to the party that may have one more and was served longest ago."""
-        while found := next((item for item in self._in_turn() if self._may_work(item[0])), None):
-            party, line = found
-            ticket = line.popleft()
-            self._waiting -= 1
-            if not line:
-                del self._lines[party]
+        """Fill the free places: each goes to the first in line whose party may have one more."""
+        while ticket := next((item for item in self._line if self._may_work(item.party)), None):
+            self._line.remove(ticket)
             self._serve(ticket)
-
-    def _in_turn(self) -> list[tuple[Hashable, deque[Ticket]]]:
-        """Return the waiting parties in the order of service; those never served in order of arrival."""
-        return sorted(self._lines.items(), key=lambda item: self._served.get(item[0], 0))
 
     def _serve(self, ticket: Ticket) -> None:
         ticket.stage, ticket.served_at = _Stage.SERVED, time.monotonic()
         self._at_work[ticket.party] += 1
-        self._turns += 1
-        self._served[ticket.party] = self._turns
-        self._served.move_to_end(ticket.party)
-        if len(self._served) > MAX_REMEMBERED:
-            self._served.popitem(last=False)
+        self._latest = max(self._latest, ticket.turn_number)
         ticket.served.set_result(None)
 
     def retry_after_s(self) -> int:
         """Return the seconds until all that wait now are served, by the recent mean duration; from 1 to 60."""
-        return max(1, min(MAX_RETRY_S, math.ceil(self._stay_s * self._waiting / self.places)))
+        return max(1, min(MAX_RETRY_S, math.ceil(self._stay_s * len(self._line) / self.places)))
