@@ -24,7 +24,6 @@ from authz.principal import Principal
 from authz.rights.grants import give
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from copilot_site.config import load_config
 from copilot_site.lib.errors import CopilotError
 from evals.crowd import KINDS, QUESTIONS, UPLOADS, Crowd, Met, Person
 from evals.report import Report, Row, percentile_rows, system_cpu_s
@@ -127,7 +126,7 @@ def _report(options: Mapping[str, Any], measured: Measured, beside: Measured) ->
             *percentile_rows(kind, mine, theirs),
         ]
     facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood", "flood_of")}
-    facts |= {"web processes": load_config().web_processes}
+    facts |= {"web processes": settings.WEB_PROCESSES}
     facts |= {"answers of the flood": len(flooded.done(options["flood_of"]))} if options["flood"] else {}
     alone = "one person alone, who asks again at once"
     return Report(
@@ -165,7 +164,7 @@ def _web_processes() -> Iterator[str]:
         port = probe.getsockname()[1]
     words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    words += ["--timeout-keep-alive", "75", "--workers", str(load_config().web_processes)]
+    words += ["--timeout-keep-alive", "75", "--workers", str(settings.WEB_PROCESSES)]
     env = os.environ | {"DATABASE_URL": address}
     with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR, stdout=subprocess.DEVNULL) as process:
         try:

@@ -40,6 +40,7 @@ UPLOAD_MAX_BYTES, ATTACHMENT_DAYS = config.upload_max_mb * 1_000_000, config.att
 AUDIT_KEYS = config.audit_keys or HOME.root / "audit-keys"
 AUDIT_CHECKPOINTS = config.audit_checkpoints or HOME.root / "audit-checkpoints"
 MODEL_RUNS_AT_ONCE = config.model_runs_at_once
+WEB_PROCESSES = config.web_processes
 SEARCH_EXACT_LIMIT = (
     25_000  # visible passages: an exact pass over as many is fast enough (docs/adr/0007-retrieval-plan.md)
 )
