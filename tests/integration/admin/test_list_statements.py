@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -13,8 +14,8 @@ from agent.models import DayOfUse, UnitBudget, VerifiedAnswer
 from audit.actions import Action
 from audit.record import record
 from authz.people.units import create_unit, join
-from knowledge.models import Source
-from tests.factories import make_base, make_folder, make_user
+from knowledge.models import ParseStatus, Source
+from tests.factories import make_base, make_document, make_folder, make_user, newest_version
 from tests.integration.governance.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +70,35 @@ def test_a_list_takes_as_many_statements_for_one_row_as_for_ten(route: str, add:
             assert client.get(reverse(route)).status_code == 200
         counts.append([query["sql"][:200] for query in seen])
     assert len(counts[0]) == len(counts[1]), counts[1]
+
+
+# --- The list of documents of the administration: its newest version for each, by as many statements however many
+# there are ---
+LIST = reverse("admin:knowledge_document_changelist")
+
+
+def test_the_list_takes_as_many_statements_for_one_document_as_for_ten(client: Client) -> None:
+    base = make_base("Handbook")
+    client.force_login(make_user(is_superuser=True))
+    make_document(base, "0.md")
+    client.get(LIST)  # what is loaded once
+    counts = []
+    for number in (1, 10):
+        for item in range(1, number):
+            make_document(base, f"{item}.md")
+        with CaptureQueriesContext(
+            connection,
+        ) as seen:
+            page = client.get(LIST)
+        assert len(page.context["cl"].result_list) == number
+        counts.append(len(seen))
+    assert counts[0] == counts[1]
+
+
+def test_the_list_shows_the_state_of_the_newest_version(client: Client) -> None:
+    document = make_document(make_base("Handbook"), "rules.md")
+    version = newest_version(document)
+    version.parse_status, version.failure = ParseStatus.FAILED, {"code": "empty", "params": {}}
+    version.save()
+    client.force_login(make_user(is_superuser=True))
+    assert "The file is empty." in client.get(LIST).content.decode()

@@ -12,9 +12,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Document, Folder
-from tests.factories import allow, make_base, make_document, make_folder, newest_version
+from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.rest.world import Answer, World
 
 
@@ -141,21 +140,6 @@ def test_status_tells_the_stages_and_the_reason_of_a_failure(world: World) -> No
     assert [(stage["name"], stage["status"]) for stage in body["stages"]] == [
         ("parse", "done"), ("chunk", "done"), ("embed", "done"), ("publish", "done"),
     ]  # fmt: skip
-
-
-def test_passages_stand_where_their_offsets_say(world: World) -> None:
-    text = "\n\n".join(f"## 第{number}节\n\n" + "每一条规则都足够长,可以单独成段。" * 40 for number in range(5))
-    document = make_document(world.folder, "规则.md", text, ingested=True)
-    client, path, rows = world.client("view"), f"/api/v1/documents/{document.pk}/chunks?limit=2", []
-    while path:
-        page = client.get(path).json()
-        rows += page["results"]
-        path = page["next"]
-    whole = load_parsed(newest_version(document)).text
-    assert len(rows) == page["count"] > 2
-    assert [row["position"] for row in rows] == list(range(len(rows)))
-    assert "".join(whole[row["start"] : row["end"]] for row in rows) == whole
-    assert all(row["text"].strip() in whole[row["start"] : row["end"]] for row in rows)
 
 
 def test_passages_of_a_version_are_asked_for_by_its_number(world: World) -> None:
