@@ -76,11 +76,6 @@ def test_passages_know_the_headings_above_them() -> None:
     assert any("Sick" in path and path[-1] == "Notice" for path in paths)
 
 
-def test_a_file_without_a_title_is_called_by_the_words_of_its_name() -> None:
-    document = make_document(make_base(), "price-list_2026.csv", b"item,price\nKG-400,100\n", ingested=True)
-    assert (document.title, document.filename) == ("Price list 2026", "price-list_2026.csv")
-
-
 # --- traditional and simplified Chinese find each other ---
 
 TRADITIONAL = "# 請假規定\n\n新進員工的試用期為三個月，試用期間不得請特別休假。"

@@ -29,6 +29,15 @@ def test_the_table_has_the_pages_and_actions() -> None:
     )
 
 
+def test_nobody_is_sent_to_sign_in_and_back(world: World) -> None:
+    for page in PAGES:
+        path = world.address(page)
+        answer = client_of(None).get(path)
+        assert answer.status_code == 302, path
+        assert answer["Location"].startswith("/sign-in/?next="), path
+    assert client_of(None).get(path, headers={"Accept": "application/json"}).status_code == 401
+
+
 @each_page
 def test_the_page_is_gone_with_the_grant(world: World, page: Route) -> None:
     path, client = world.address(page), client_of(world.reader)

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from audit.actions import Action
 from audit.models import Entry
@@ -208,16 +207,3 @@ def test_a_document_is_moved_where_it_may_be_and_it_is_recorded(world: World) ->
     assert (answer.status_code, answer.json()["folder"]) == (200, str(world.empty.pk))
     entry = Entry.objects.get(action=Action.DOCUMENT_MOVED)
     assert (entry.target_id, entry.detail) == (str(world.document.pk), {"folder": str(world.empty.pk)})
-
-
-def test_a_deleted_document_is_gone_with_its_files(
-    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    before = stored_files(settings)
-    document = make_document(world.folder, "short-lived.md", ingested=True)
-    assert stored_files(settings) == before + 2
-    with django_capture_on_commit_callbacks(execute=True):
-        assert world.client("change").delete(f"/api/v1/documents/{document.pk}").status_code == 204
-    assert stored_files(settings) == before
-    gone, never = (world.client("change").get(f"/api/v1/documents/{pk}") for pk in (document.pk, uuid4()))
-    assert problem(gone, 404) == problem(never, 404) == "There is no such document, or you cannot see it."
