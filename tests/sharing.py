@@ -8,6 +8,8 @@
     def house(shared_house: Callable[[], House], db: None) -> House:
         return shared_house()
 
+The same in one line: `shared_house, house = share_world("house", House)`.
+
 A test rolls back what it changed, to how the rows were made. A world is there from the first test that asks for it to the end of
 the file: tests without it, those that commit among them, come first (`in_order`).
 """
@@ -15,9 +17,10 @@ the file: tests without it, those that commit among them, come first (`in_order`
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from inspect import Parameter, Signature
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
@@ -31,6 +34,20 @@ class Share(Protocol):
     """The fixture `share`: calls what makes a world; returns what gives each test a copy of its own."""
 
     def __call__(self, make: Callable[[], Made], /) -> Callable[[], Made]: ...
+
+
+def share_world(name: str, make: Callable[[], object]) -> tuple[Any, Any]:
+    """Return the fixtures `shared_{name}`, which holds what `make` returns, and `{name}`, which gives a test its copy."""
+
+    def hold(share: Share) -> Callable[[], object]:
+        return share(make)
+
+    def give(**held: Any) -> object:
+        return held[PREFIX + name]()
+
+    asked = [Parameter(one, Parameter.KEYWORD_ONLY) for one in (PREFIX + name, "db")]
+    give.__signature__ = Signature(asked)  # type: ignore[attr-defined]  # pytest reads from it what to set up
+    return pytest.fixture(scope="module", name=PREFIX + name)(hold), pytest.fixture(name=name)(give)
 
 
 @contextmanager

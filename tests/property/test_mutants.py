@@ -1,4 +1,4 @@
-"""The property test can fail: every mistake in the statement of rights is caught by it, and on a fixed case in test_statement."""
+"""The property test can fail: every mistake in the statement of rights is caught by it, and on a fixed case in authz/test_visibility.py."""
 
 import pytest
 

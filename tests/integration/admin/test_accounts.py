@@ -10,7 +10,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import UnitKind
-from authz.people.accounts import change_account, create_account, create_service_account, delete_account, set_enabled
+from authz.people.accounts import change_account, create_account, delete_account
 from authz.people.roles import create_role
 from authz.people.units import create_unit, join
 from authz.permissions import Right
@@ -124,24 +124,6 @@ def test_the_last_manager_of_a_place_stays_enabled(client: Client, root: User, t
     assert not anna.is_active
 
 
-def test_the_last_manager_does_not_join_a_group_that_is_denied_to_manage(root: User) -> None:
-    anna, group = make_user("anna"), make_group()
-    base = managed(by=anna)
-    access.deny(None, [Right.MANAGE], base, to=group)
-    with pytest.raises(InvalidInput, match=NOBODY_MANAGES):
-        join(Principal.of(root), group, user=anna)
-    assert not anna.groups.exists()
-
-
-def test_a_service_account_that_manages_alone_is_not_disabled(root: User) -> None:
-    account = create_service_account(Principal.of(root), username="importer", purpose="Imports")
-    managed(by=account.user)
-    with pytest.raises(InvalidInput, match=NOBODY_MANAGES):
-        set_enabled(Principal.of(root), account, enabled=False)
-    account.user.refresh_from_db()
-    assert account.user.is_active
-
-
 def test_the_last_administrator_stays_one(client: Client, root: User) -> None:
     for change in ({"is_active": False}, {"is_superuser": False}):
         assert NOBODY_GOVERNS in saved(client, root, **change)
@@ -187,14 +169,6 @@ def test_the_group_of_a_role_keeps_name_and_life_on_its_own_page(client: Client)
     client.post(page, {"name": "others", "permissions": []})
     assert Group.objects.get(pk=role.pk).name == "auditors"
     assert client.post(reverse("admin:auth_group_delete", args=[role.pk]), {"post": "yes"}).status_code == 403
-
-
-def test_a_group_that_alone_manages_a_place_is_not_deleted(client: Client) -> None:
-    group = make_group(members=[make_user("anna")])
-    managed(by=group)
-    answer = client.post(reverse("admin:auth_group_delete", args=[group.pk]), {"post": "yes"}, follow=True)
-    assert NOBODY_MANAGES in answer.content.decode()
-    assert Group.objects.filter(pk=group.pk).exists()
 
 
 def test_a_person_is_added_on_one_page_with_where_they_belong(client: Client) -> None:

@@ -1,7 +1,5 @@
 """The rail of the administration: who is led where, and that every page of it is in the rail."""
 
-from collections.abc import Callable
-
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
@@ -12,19 +10,12 @@ from authz.people.roles import create_role
 from copilot_site.admin_home.areas import open_pages
 from tests.factories import make_base
 from tests.integration.governance.world import World, client_of, make_overseer, staff
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def shared_world(share: Share) -> Callable[[], World]:
-    return share(World)
-
-
-@pytest.fixture
-def world(shared_world: Callable[[], World], db: None) -> World:
-    return shared_world()
+shared_world, world = share_world("world", World)
 
 
 def led_to(person: User) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """The first page of the administration: who is told what waits, how questions ended, what they cost and whether the system is well."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.cache import cache
 from django.db import connection
 from django.urls import reverse
@@ -16,15 +16,20 @@ from django.utils.translation import gettext_lazy
 from agent.events import StopReason
 from agent.models import DayOfUse, Message, Rating, Role, Session
 from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
+from audit.actions import Action, Outcome
+from audit.record import record
 from authz.people.units import create_unit, join
+from authz.principal import Principal
 from copilot_site.admin_home import lights as home_lights
+from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.check_result import CheckResult
 from copilot_site.lib import slow_statements
-from knowledge.models import DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
+from knowledge.library import reviews_due
+from knowledge.models import Document, DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 NO_MODEL = {"spent": {"cost": "0"}, "versions": {"model": ""}}
@@ -49,14 +54,7 @@ def waits(user: User) -> dict[str, int]:
     return {line.url.partition("?")[0]: line.count for line in waiting_for(user)}
 
 
-@pytest.fixture(scope="module")
-def shared_world(share: Share) -> Callable[[], World]:
-    return share(World)
-
-
-@pytest.fixture
-def world(shared_world: Callable[[], World], db: None) -> World:
-    return shared_world()
+shared_world, world = share_world("world", World)
 
 
 @pytest.fixture(autouse=True)
@@ -206,3 +204,76 @@ def test_an_administrator_of_the_system_sees_what_takes_long(world: World, monke
     assert "SELECT %s AS of_this_test" in page
     for person in (world.boss, make_overseer()):
         assert client_of(person).get(reverse("slow-work")).status_code == 403
+
+
+# --- What an auditor finds first, whom a review reminds, whom the demo's sign-in page lists, and the way back from
+# the API's page ---
+
+
+def auditor() -> User:
+    person = staff("audrey")
+    person.user_permissions.add(Permission.objects.get(codename="view_entry"))
+    return User.objects.get(pk=person.pk)
+
+
+def test_each_number_of_the_log_opens_exactly_its_entries() -> None:
+    audrey = auditor()
+    for action, outcome in (
+        (Action.ACCESS_DENIED, Outcome.DENY),
+        (Action.SEARCHED, Outcome.ERROR),
+        (Action.ACCESS_PREVIEWED, Outcome.ALLOW),
+        (Action.GRANT_GIVEN, Outcome.ALLOW),
+        (Action.GRANT_REVOKED, Outcome.ALLOW),
+        (Action.DENIAL_GIVEN, Outcome.ALLOW),
+        (Action.INHERITANCE_BROKEN, Outcome.ALLOW),
+        (Action.AUDIT_EXPORTED, Outcome.ALLOW),
+    ):
+        record(None, action, outcome=outcome)
+    numbers = log_home().numbers
+    assert [one.count for one in numbers] == [1, 1, 1, 4, 1]
+    client = client_of(audrey)
+    for one in numbers:
+        page = client.get(one.url)
+        assert page.status_code == 200, one.url
+        assert page.context["cl"].result_count == one.count, one.url
+
+
+def test_the_log_is_on_the_home_of_whoever_may_read_it_alone() -> None:
+    world = World()
+    shown = {
+        person.username: 'id="log-title"' in client_of(person).get(reverse("admin:index")).content.decode()
+        for person in (auditor(), world.boss)
+    }
+    assert shown == {"audrey": True, "boss": False}
+
+
+def test_what_needs_the_right_to_oversee_says_whom_to_ask_and_is_offered_to_nobody_else() -> None:
+    client = client_of(auditor())
+    home = client.get(reverse("admin:index")).content.decode()
+    for name in ("see-as-choose", "answers", "ratings", "gaps", "evaluations"):
+        page = client.get(reverse(name))
+        assert page.status_code == 403, name
+        assert "needs the right to oversee. Ask an administrator for it." in page.content.decode(), name
+        assert "folder" not in page.content.decode().partition("<main")[2].partition("</main>")[0].lower(), name
+        assert f'href="{reverse(name)}"' not in home, name
+
+
+def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -> None:
+    world = World()
+    past, ahead = timezone.localdate() - timedelta(days=1), timezone.localdate() + timedelta(days=1)
+    Document.unscoped.filter(pk=world.travel_rules.pk).update(owner=world.anna, review_on=past)
+    Document.unscoped.filter(pk=world.salaries.pk).update(owner=world.anna, review_on=past)  # which she may not read
+    Document.unscoped.filter(pk=world.house_rules.pk).update(owner=world.anna, review_on=ahead)
+    assert {user.username: reviews_due(Principal.of(user)) for user in (world.anna, world.ben, world.root)} == {
+        "anna": 1, "ben": 0, "root": 0,
+    }  # fmt: skip
+    library = client_of(world.anna).get(reverse("library")).content.decode()
+    assert "state=review&amp;owner=anna" in library
+    address = reverse("admin:knowledge_document_changelist")
+    waits = {
+        person.username: next((item.count for item in waiting_for(person) if item.url.startswith(address)), 0)
+        for person in (world.root, world.boss, world.mia, staff("sam"))
+    }
+    assert waits == {"root": 2, "boss": 2, "mia": 1, "sam": 0}
+    (line,) = [item for item in waiting_for(world.root) if item.url.startswith(address)]
+    assert client_of(world.root).get(line.url).context["cl"].result_count == 2

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -13,8 +14,8 @@ from agent.models import DayOfUse, UnitBudget, VerifiedAnswer
 from audit.actions import Action
 from audit.record import record
 from authz.people.units import create_unit, join
-from knowledge.models import Source
-from tests.factories import make_base, make_folder, make_user
+from knowledge.models import ParseStatus, Source
+from tests.factories import make_base, make_document, make_folder, make_user, newest_version
 from tests.integration.governance.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -45,9 +46,14 @@ def more_answers(number: int) -> None:
     VerifiedAnswer.unscoped.create(folder=folder, question=f"question {number}", text="text", verified_by=make_user())
 
 
+def more_documents(number: int) -> None:
+    make_document(make_base(), f"{number}.md")
+
+
 @pytest.mark.parametrize(
     ("route", "add"),
     [
+        ("admin:knowledge_document_changelist", more_documents),
         ("people", more_people),
         ("admin:authz_orgunit_changelist", more_people),
         ("admin:audit_entry_changelist", more_entries),
@@ -69,3 +75,17 @@ def test_a_list_takes_as_many_statements_for_one_row_as_for_ten(route: str, add:
             assert client.get(reverse(route)).status_code == 200
         counts.append([query["sql"][:200] for query in seen])
     assert len(counts[0]) == len(counts[1]), counts[1]
+
+
+# --- The list of documents of the administration: its newest version for each, by as many statements however many
+# there are ---
+LIST = reverse("admin:knowledge_document_changelist")
+
+
+def test_the_list_shows_the_state_of_the_newest_version(client: Client) -> None:
+    document = make_document(make_base("Handbook"), "rules.md")
+    version = newest_version(document)
+    version.parse_status, version.failure = ParseStatus.FAILED, {"code": "empty", "params": {}}
+    version.save()
+    client.force_login(make_user(is_superuser=True))
+    assert "The file is empty." in client.get(LIST).content.decode()

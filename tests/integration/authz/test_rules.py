@@ -302,7 +302,9 @@ def test_the_last_manager_is_not_locked_out(company: Company, anna: User) -> Non
     soon = timezone.now() + timedelta(days=1)
     changes: dict[str, Callable[[], None]] = {
         "taken back": lambda: access.take_back(None, [Right.MANAGE], company.base, of=staff.group),
-        "denied": lambda: access.deny(None, [Right.MANAGE], company.base, to=kim),
+        "denied, with another right before it": lambda: access.deny(
+            None, [Right.VIEW, Right.MANAGE], company.base, to=kim
+        ),
         "given an end": lambda: access.give(None, [Right.MANAGE], company.base, to=staff.group, expires_at=soon),
         "left": lambda: leave(None, staff, user=kim),
         "joined those who are denied it": lambda: join(None, denied, user=kim),

@@ -17,12 +17,11 @@ from copilot_client import (
     StreamResponse,
     Unreachable,
 )
-from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
-from tests.factories import make_document, make_folder, newest_version
+from tests.factories import make_folder
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import THIRTY, is_judged, modelled
+from tests.integration.agent.modelled import THIRTY, modelled
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
-from tests.modelserver import Request, Step, calls, says
+from tests.modelserver import says
 from tests.ports import closed_port
 
 
@@ -170,35 +169,3 @@ def test_the_readme_s_examples_run(
     said = capsys.readouterr().out
     assert "30 days" in said
     assert "calls knowledge_search" in said
-
-
-def test_000_a_person_asks_whether_a_document_is_ready(desk: Desk) -> None:
-    """A number that the catalogue does not say is told as unchecked: facts do not settle it, and this model is no judge."""
-    document = make_document(desk.base, "ml_intro.pdf.md", "# 机器学习入门指南\n\n尚未处理。\n")
-    version = newest_version(document)  # as a worker leaves it in the middle
-    DocumentVersion.unscoped.filter(pk=version.pk).update(parse_status=ParseStatus.PROCESSING)
-    stage = Stage.objects.filter(version=version, name=StageName.EMBED)
-    stage.update(status=StageStatus.RUNNING, items_done=50, items_total=100)
-    written = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [last]。您的文档已完成 99/100 个分块 [last]。"
-
-    def answer(request: Request) -> Step:
-        if is_judged(request):
-            return says("Perhaps.")
-        results = [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
-        if not results:
-            return calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
-        last = re.findall(r'<evidence number="(\d+)"', results[-1])[-1]
-        return says(written.replace("[last]", f"[{last}]"))
-
-    with desk.client() as client, modelled(chooses=answer):
-        request = KnowledgeQARequest("我上传的文档处理完了吗?")
-        events = list(client.agent_qa_stream(client.create_session(), request))
-    (found,) = [event for event in events if event.response_type is ResponseType.TOOL_RESULT]
-    assert found.data["documents"][0]["progress"] == {"done": 50, "total": 100}
-    assert "已完成 50/100 个分块" in text_of(events)
-    (source,) = [event.query_references for event in events if event.query_references][-1]
-    assert (source.number, source.source) == (1, "document catalogue")
-    assert source.result is not None
-    assert source.result["table"]["rows"][0][3] == "in progress"
-    (unchecked,) = [event for event in events if event.response_type == "answer" and "99/100" in event.content]
-    assert unchecked.data["is_checked"] is False

@@ -270,13 +270,6 @@ def test_a_refusal_is_json(method: str, path: str, status: int) -> None:
 
 
 @pytest.mark.django_db
-def test_a_stranger_is_refused_in_json() -> None:
-    response = Browser().get("/v1/models")
-    assert response.status_code == 401
-    error_of(response)
-
-
-@pytest.mark.django_db
 def test_a_fault_of_ours_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_args: object) -> None:
         raise RuntimeError("a fault")
@@ -285,12 +278,6 @@ def test_a_fault_of_ours_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     response = program(raise_request_exception=False).get("/v1/models")
     assert response.status_code == 500
     assert error_of(response)["code"] == "failed"
-
-
-@pytest.mark.django_db
-def test_another_address_that_is_none_stays_a_page() -> None:
-    response = Browser(headers={"Accept": "text/html"}).get("/nothing/")
-    assert (response.status_code, response.headers["Content-Type"][:9]) == (404, "text/html")
 
 
 @pytest.mark.django_db

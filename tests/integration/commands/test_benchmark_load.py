@@ -51,21 +51,3 @@ def test_people_are_answered_beside_one_alone_and_beside_a_flood(
 
     assert set(User.objects.values_list("pk", flat=True)) == people
     assert not any(model.objects.exists() for model in (Session, Message, ApiToken))
-
-
-@pytest.mark.parametrize("kind", ["uploads", "searches"])
-def test_a_flood_of_something_else_is_beside_people_who_do_it_too(tmp_path: Path, kind: str) -> None:
-    base = make_base("Handbook")
-    make_document(base, "leave.md", PAGE, ingested=True)
-    allow(make_user("anna"), base)
-    rows, facts = measured(tmp_path, "--flood", "4", "--flood-of", kind)
-    assert rows["errors"]["ours"] == rows["errors"]["peer"] == 0, facts
-    assert rows[f"{kind} answered"]["ours"] >= 3, (
-        "each of the three makes one beside a question, however slow the machine is"
-    )
-    assert rows[f"{kind}, p95"]["ours"] > 0
-    assert int(str(facts["answers of the flood"])) >= 4
-    assert {status.split()[-1] for status in facts if status.startswith(f"{kind} ")} == {
-        "201" if kind == "uploads" else "200"
-    }
-    assert Document.unscoped.count() == 1

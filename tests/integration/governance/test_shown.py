@@ -1,7 +1,6 @@
 """Who was shown a document: its page counts what stored runs and entries hold, names deleted documents, and shows no text."""
 
 import csv
-from collections.abc import Callable
 from importlib import import_module
 from io import StringIO
 from uuid import UUID, uuid4
@@ -34,7 +33,7 @@ from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, MANUAL, asked, stored
 from tests.integration.governance.world import client_of, staff, text_of
-from tests.sharing import Share as ShareWorld
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 PAY = (
@@ -64,14 +63,7 @@ class Case:
         read_share(ben, shared.pk)
 
 
-@pytest.fixture(scope="module")
-def shared_case(share: ShareWorld) -> Callable[[], Case]:
-    return share(Case)
-
-
-@pytest.fixture
-def case(shared_case: Callable[[], Case], db: None) -> Case:
-    return shared_case()
+shared_case, case = share_world("case", Case)
 
 
 def auditor(*rights: str, username: str = "audrey") -> User:

@@ -1,6 +1,5 @@
 """What a person sees of a graph: what stands in passages they may read, by whatever is known elsewhere."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation,
 from knowledge.retrieval.search import Scope
 from knowledge.services.trash import restore_document, trash_document
 from tests.factories import allow, keeper_of, make_base, make_document, make_folder, make_user
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -51,16 +50,6 @@ def stated(found: Neighbourhood) -> set[tuple[str, str, str]]:
     return {(by_id[relation.subject_id], relation.kind, by_id[relation.object_id]) for relation in found.relations}
 
 
-@pytest.fixture(scope="module")
-def shared_company(share: Share) -> Callable[[], dict[str, Any]]:
-    return share(make_company)
-
-
-@pytest.fixture
-def company(shared_company: Callable[[], dict[str, Any]], db: None) -> dict[str, Any]:
-    return shared_company()
-
-
 def make_company() -> dict[str, Any]:
     """Two folders: who owns a service stands in one, who leads a team in the other."""
     base = make_base()
@@ -76,6 +65,9 @@ def make_company() -> dict[str, Any]:
         "base": base, "open": open_folder, "owners": owners, "teams": teams, "news": news,
         "reader": Principal.of(reader), "reader_user": reader, "insider": Principal.of(insider),
     }  # fmt: skip
+
+
+shared_company, company = share_world("company", make_company)
 
 
 def test_two_steps_lead_from_a_service_to_who_leads_its_team(company: dict[str, Any]) -> None:

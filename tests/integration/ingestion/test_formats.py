@@ -3,11 +3,13 @@
 import pytest
 
 from authz.principal import Principal
+from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, ParseStatus, StageStatus
 from knowledge.retrieval.search import search
+from knowledge.services.folders import root_folder
 from tests.contract.test_parsers import FORMATS, PROSE, SAMPLES, name_of
-from tests.factories import allow, make_base, make_document, make_user, newest_version
+from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 
 pytestmark = pytest.mark.django_db
 PAGES = {"pdf": 2, "pptx": 1}
@@ -74,6 +76,18 @@ def test_passages_know_the_headings_above_them() -> None:
     assert any("Sick" in path and path[-1] == "Notice" for path in paths)
 
 
-def test_a_file_without_a_title_is_called_by_the_words_of_its_name() -> None:
-    document = make_document(make_base(), "price-list_2026.csv", b"item,price\nKG-400,100\n", ingested=True)
-    assert (document.title, document.filename) == ("Price list 2026", "price-list_2026.csv")
+# --- traditional and simplified Chinese find each other ---
+
+TRADITIONAL = "# 請假規定\n\n新進員工的試用期為三個月，試用期間不得請特別休假。"
+SIMPLIFIED = "# 报销规定\n\n出差的住宿费凭发票报销。"
+
+
+def test_a_simplified_question_finds_a_traditional_document_and_is_shown_its_own_characters() -> None:
+    prepare_embedder()
+    base, reader = make_base(), make_user()
+    allow(reader, base)
+    for name, text in (("leave.md", TRADITIONAL), ("travel.md", SIMPLIFIED)):
+        ingest(newest_version(make_document(root_folder(base), name, text)).pk)
+    hit = search(Principal.of(reader), "新进员工的试用期是几个月？").hits[0]
+    assert "新進員工的試用期為三個月" in hit.passage.text
+    assert (hit.scores.dense_rank, hit.scores.lexical_rank) == (1, 1)

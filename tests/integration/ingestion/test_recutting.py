@@ -1,6 +1,5 @@
 """A base's own sizes of passages and language: documents are cut again while the old passages answer, and old citations still open."""
 
-from collections.abc import Callable
 from itertools import count
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from knowledge.selectors import passages_of
 from knowledge.services.passages import Cutting, change_cutting, preview_cutting
 from knowledge.services.reindex import begin_indexing
 from tests.factories import allow, make_base, make_document, make_user
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 TEXT = "# Rules\n\nLeave is thirty days a year.\n\n" + "\n\n".join(
@@ -60,14 +59,7 @@ class Shelf:
         return set(ChunkIndex.unscoped.filter(document=self.document, live=True).values_list("chunk_id", flat=True))
 
 
-@pytest.fixture(scope="module")
-def shared_shelf(share: Share) -> Callable[[], Shelf]:
-    return share(Shelf)
-
-
-@pytest.fixture
-def shelf(shared_shelf: Callable[[], Shelf], db: None) -> Shelf:
-    return shared_shelf()
+shared_shelf, shelf = share_world("shelf", Shelf)
 
 
 def page(person: User, base: KnowledgeBase, **sent: object) -> tuple[int, str]:

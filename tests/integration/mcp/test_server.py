@@ -10,7 +10,7 @@ from authz.models import ApiToken
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from tests.factories import allow, make_base, make_document, make_folder
+from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import LEAVE, MANUAL
 from tests.integration.client.desk import Desk
 from tests.integration.mcp.programs import called, names, text_of, used
@@ -98,15 +98,6 @@ def test_a_question_is_answered_with_its_sources_and_can_be_followed_up(desk: De
     assert again.structured_content["conversation_id"] == data["conversation_id"]
     (session,) = Session.objects.all()
     assert (session.title, session.messages.count()) == ("", 4)
-
-
-def test_a_question_is_asked_of_what_is_chosen(desk: Desk) -> None:
-    def told(**chosen: Any) -> str:
-        return text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, **chosen}))
-
-    assert "30 days" not in told(folder_ids=[str(make_folder(desk.base, "Empty").pk)])
-    assert "no field “Colour”" in told(metadata=[{"field": "Colour", "equals": "red"}])
-    assert "scope “sql”" in told(tables=[{"source": "sales", "table": "deal"}])
 
 
 def test_a_token_for_one_folder_reaches_this_folder_alone(desk: Desk) -> None:

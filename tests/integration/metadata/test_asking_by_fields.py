@@ -1,6 +1,5 @@
 """A question, or a search of the agent, that is narrowed by what fields of documents say: what is offered, accepted, kept and told."""
 
-from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -23,21 +22,11 @@ from knowledge.services.fields import FieldSpec, change_metadata, conditions_of,
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, sources
 from tests.integration.metadata.test_metadata import QUESTION, Library, browser
-from tests.sharing import Share
+from tests.sharing import share_world
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db
 MUELLER = Condition("Client", equals="Müller & Söhne")
-
-
-@pytest.fixture(scope="module")
-def shared_library(share: Share) -> Callable[[], Library]:
-    return share(make_library)
-
-
-@pytest.fixture
-def library(shared_library: Callable[[], Library], db: None) -> Library:
-    return shared_library()
 
 
 def make_library() -> Library:
@@ -46,6 +35,9 @@ def make_library() -> Library:
     by = Principal.of(made.keeper)
     change_metadata(by, document_id=made.hidden.pk, values={"Client": "Secret Holding"})
     return made
+
+
+shared_library, library = share_world("library", make_library)
 
 
 def offered(person: User, words: str) -> set[tuple[str, int]]:

@@ -1,6 +1,5 @@
 """Fields of a base and what documents say in them: who may set them, what fits, and what a search brings that is narrowed by them."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from knowledge.services.fields import FieldSpec, change_metadata, conditions_of,
 from knowledge.stated_fields import stated_of
 from knowledge.tool_selectors import documents_within
 from tests.factories import allow, make_base, make_document, make_user
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 QUESTION = "How long is the notice period?"
@@ -62,14 +61,7 @@ def lines(number: int) -> str:
     return f"# Notice {number}\n\nThe notice period of contract {number} is {number} weeks.\n"
 
 
-@pytest.fixture(scope="module")
-def shared_library(share: Share) -> Callable[[], Library]:
-    return share(Library)
-
-
-@pytest.fixture
-def library(shared_library: Callable[[], Library], db: None) -> Library:
-    return shared_library()
+shared_library, library = share_world("library", Library)
 
 
 CASES: list[tuple[Condition, list[int]]] = [

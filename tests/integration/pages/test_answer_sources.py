@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import unescape
+from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
 from agent.conversations.presentation.message import CitedPassage
@@ -18,11 +19,12 @@ from authz.principal import Principal
 from authz.rights.grants import take_back
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_folder, make_user
-from tests.integration.agent.conversations import asked, stored
-from tests.integration.agent.modelled import modelled, sent
+from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, sent
+from tests.integration.governance.world import staff
 from tests.integration.pages.house import House, client_of, plain
 from tests.modelserver import Request, Step, says
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -73,14 +75,7 @@ def make_desk() -> Desk:
     return Desk(reader, documents, answer)
 
 
-@pytest.fixture(scope="module")
-def shared_desk(share: Share) -> Callable[[], Desk]:
-    return share(make_desk)
-
-
-@pytest.fixture
-def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
-    return shared_desk()
+shared_desk, desk = share_world("desk", make_desk)
 
 
 @pytest.fixture
@@ -181,3 +176,69 @@ def test_what_a_model_writes_runs_and_loads_nothing(house: House) -> None:
     fenced = written(house, ("```\necho '<script>alert(1)</script>'\n```", ""))
     assert fenced.count("data-copy-code") == 1
     assert "<script>alert" not in fenced
+
+
+# --- how an answer was made: its steps, scores and cost, under the rights of whoever looks, on the day they look ---
+
+
+def page_of(person: User, row: Message, *, status: int = 200) -> str:
+    answer: Any = client_of(person).get(reverse("run", args=[row.session_id, row.pk]))
+    assert answer.status_code == status
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def test_figures_of_the_machinery_are_shown_to_overseers_alone() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    with modelled(SEARCH, says(THIRTY)):
+        row = stored(asked(reader, LEAVE))
+    figures = ["knowledge_search", "20 + 10", "0.0004", "<rect ", *row.prompts.values()]
+    page = page_of(reader, row)
+    assert row.state["evidence_items"][0]["source"]["title"] in page
+    assert [word for word in figures if word in page] == []
+    reader.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    page = page_of(User.objects.get(pk=reader.pk), row)
+    assert [word for word in figures if word not in page] == []
+    assert page.count("<rect ") == len(row.state["trace_steps"])
+    assert str(next(iter(row.state["scores"].values()))["lexical"])[:4] in page
+    assert "30 days" not in page, "how, not what"
+
+
+def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    other = make_base("Other")
+    make_document(
+        other, "holidays.md", "# Bank holidays\n\nAnnual leave of employees has 30 days, too.\n", ingested=True
+    )
+    allow(reader, other)
+    row = stored(asked(reader, LEAVE))
+    assert "Bank holidays" in page_of(reader, row)
+    take_back(None, [Right.VIEW], other, of=reader)
+    page = page_of(reader, row)
+    assert "Bank holidays" not in page
+    assert ">Leave<" in page
+    assert "One source is not listed because you cannot read it now." in page
+
+
+def test_an_answer_from_before_traces_and_one_of_somebody_else() -> None:
+    base, _manual, _secret = make_library()
+    reader, other = make_reader(base), make_reader(base)
+    row = stored(asked(reader, LEAVE))
+    Message.objects.filter(pk=row.pk).update(state={}, duration_ms=None)
+    assert "No steps were kept for this answer." in page_of(reader, row)
+    page_of(other, row, status=404)
+    question = row.session.messages.earliest("created_at")
+    page_of(reader, question, status=404)
+
+
+def test_an_auditor_sees_it_in_a_replay_under_rights_of_their_own() -> None:
+    base, _manual, _secret = make_library()
+    row = stored(asked(make_reader(base), LEAVE))
+    auditor = staff("olga")
+    auditor.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    answer: Any = client_of(User.objects.get(pk=auditor.pk)).get(reverse("replay", args=[row.pk]))
+    report = answer.context["replay"].report
+    assert len(report.steps) == len(row.state["trace_steps"])
+    assert (report.evidence, report.hidden) == ((), len(row.state["evidence_items"]))
+    assert "How this answer was made" in answer.content.decode()

@@ -1,7 +1,6 @@
 """Finding documents by words and facts, choosing several, the counts of the tree, and a base in one step."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +22,7 @@ from knowledge.services import access
 from knowledge.services.trash import in_trash
 from tests.factories import PASSAGE, allow, make_document, make_group, make_user
 from tests.integration.pages.house import House, client_of, plain
-from tests.sharing import Share
+from tests.sharing import share_world
 
 
 def listed(filled: House, person: Any, **given: Any) -> list[str]:
@@ -49,14 +48,7 @@ def make_filled() -> House:
     return house
 
 
-@pytest.fixture(scope="module")
-def shared_filled(share: Share) -> Callable[[], House]:
-    return share(make_filled)
-
-
-@pytest.fixture
-def filled(shared_filled: Callable[[], House], db: None) -> House:
-    return shared_filled()
+shared_filled, filled = share_world("filled", make_filled)
 
 
 def test_filters_narrow_what_the_person_may_read(filled: House) -> None:

@@ -1,9 +1,7 @@
 """The palette and the list of places name what a person may see, and nothing beside it."""
 
-from collections.abc import Callable
 from uuid import UUID
 
-import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
@@ -18,7 +16,7 @@ from authz.rights.grants import take_back
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.pages.house import House, client_of, principal_of
-from tests.sharing import Share
+from tests.sharing import share_world
 
 
 def names(person: User, words: str) -> set[tuple[str, str]]:
@@ -52,14 +50,7 @@ def make_release() -> House:
     return house
 
 
-@pytest.fixture(scope="module")
-def shared_release(share: Share) -> Callable[[], House]:
-    return share(make_release)
-
-
-@pytest.fixture
-def release(shared_release: Callable[[], House], db: None) -> House:
-    return shared_release()
+shared_release, release = share_world("release", make_release)
 
 
 def test_what_is_found_is_what_the_person_may_see(release: House) -> None:

@@ -1,7 +1,5 @@
 """What pages say, beyond the status that the table of addresses has for everybody: nothing of what is taken back or not theirs."""
 
-from collections.abc import Callable
-
 import pytest
 from django.urls import reverse
 
@@ -12,7 +10,7 @@ from tests.integration.pages.house import SENTENCE, client_of, plain
 from tests.integration.routes.addresses import Route
 from tests.integration.routes.table import actions, pages
 from tests.integration.routes.world import World
-from tests.sharing import Share
+from tests.sharing import share_world
 
 MINE = "chat/"  # the person's own words stay; what they quoted is masked
 OF_DATA = "data/"  # stands on the grant of a data source, not on a folder's
@@ -22,14 +20,7 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=str)
 each_action = pytest.mark.parametrize("action", ACTIONS, ids=str)
 
 
-@pytest.fixture(scope="module")
-def shared_world(share: Share) -> Callable[[], World]:
-    return share(World)
-
-
-@pytest.fixture
-def world(shared_world: Callable[[], World], db: None) -> World:
-    return shared_world()
+shared_world, world = share_world("world", World)
 
 
 def test_the_table_has_the_pages_and_actions() -> None:

@@ -1,6 +1,5 @@
 """Sessions and messages: a question over HTTP walks the same run as one over the socket."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +13,7 @@ from authz.permissions import Right
 from authz.rights.grants import take_back
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import signed_in
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -47,14 +46,7 @@ class Desk:
         return dict(answer.json())
 
 
-@pytest.fixture(scope="module")
-def shared_desk(share: Share) -> Callable[[], Desk]:
-    return share(Desk)
-
-
-@pytest.fixture
-def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
-    return shared_desk()
+shared_desk, desk = share_world("desk", Desk)
 
 
 def test_an_answer_cites_the_passage_it_comes_from_and_is_recorded(desk: Desk) -> None:

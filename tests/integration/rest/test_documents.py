@@ -3,18 +3,16 @@
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import Settings
 
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Document, Folder
-from tests.factories import allow, make_base, make_document, make_folder, newest_version
+from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.rest.world import Answer, World
 
 
@@ -143,21 +141,6 @@ def test_status_tells_the_stages_and_the_reason_of_a_failure(world: World) -> No
     ]  # fmt: skip
 
 
-def test_passages_stand_where_their_offsets_say(world: World) -> None:
-    text = "\n\n".join(f"## 第{number}节\n\n" + "每一条规则都足够长,可以单独成段。" * 40 for number in range(5))
-    document = make_document(world.folder, "规则.md", text, ingested=True)
-    client, path, rows = world.client("view"), f"/api/v1/documents/{document.pk}/chunks?limit=2", []
-    while path:
-        page = client.get(path).json()
-        rows += page["results"]
-        path = page["next"]
-    whole = load_parsed(newest_version(document)).text
-    assert len(rows) == page["count"] > 2
-    assert [row["position"] for row in rows] == list(range(len(rows)))
-    assert "".join(whole[row["start"] : row["end"]] for row in rows) == whole
-    assert all(row["text"].strip() in whole[row["start"] : row["end"]] for row in rows)
-
-
 def test_passages_of_a_version_are_asked_for_by_its_number(world: World) -> None:
     document = make_document(world.folder, "plan.md", "# Plan\n\nOld.", ingested=True)
     make_document(world.folder, "plan.md", "# Plan\n\nNew.", ingested=True)
@@ -224,16 +207,3 @@ def test_a_document_is_moved_where_it_may_be_and_it_is_recorded(world: World) ->
     assert (answer.status_code, answer.json()["folder"]) == (200, str(world.empty.pk))
     entry = Entry.objects.get(action=Action.DOCUMENT_MOVED)
     assert (entry.target_id, entry.detail) == (str(world.document.pk), {"folder": str(world.empty.pk)})
-
-
-def test_a_deleted_document_is_gone_with_its_files(
-    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    before = stored_files(settings)
-    document = make_document(world.folder, "short-lived.md", ingested=True)
-    assert stored_files(settings) == before + 2
-    with django_capture_on_commit_callbacks(execute=True):
-        assert world.client("change").delete(f"/api/v1/documents/{document.pk}").status_code == 204
-    assert stored_files(settings) == before
-    gone, never = (world.client("change").get(f"/api/v1/documents/{pk}") for pk in (document.pk, uuid4()))
-    assert problem(gone, 404) == problem(never, 404) == "There is no such document, or you cannot see it."

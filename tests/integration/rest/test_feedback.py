@@ -1,6 +1,5 @@
 """What people say about their answers, and what a message tells of how its answer was made."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.pages.house import client_of
 from tests.integration.rest.world import signed_in
 from tests.modelserver import calls, says
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -36,14 +35,7 @@ class Asked:
         return self.client.post(self.path, {"message_id": str(self.row.pk), **body}, format="json")
 
 
-@pytest.fixture(scope="module")
-def shared_answered(share: Share) -> Callable[[], Asked]:
-    return share(Asked)
-
-
-@pytest.fixture
-def answered(shared_answered: Callable[[], Asked], db: None) -> Asked:
-    return shared_answered()
+shared_answered, answered = share_world("answered", Asked)
 
 
 def test_an_answer_is_rated_rated_anew_and_the_rating_taken_back(answered: Asked) -> None:

@@ -1,6 +1,5 @@
 """`POST /api/v1/knowledge-search`: passages with how they came to their place, out of what the caller may read."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,7 +16,7 @@ from knowledge.retrieval import engine as engine_module
 from knowledge.services.folders import root_folder
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import Answer, signed_in
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -47,14 +46,7 @@ class Shelf:
         return {hit["filename"] for hit in answer.json()["hits"]}
 
 
-@pytest.fixture(scope="module")
-def shared_shelf(share: Share) -> Callable[[], Shelf]:
-    return share(Shelf)
-
-
-@pytest.fixture
-def shelf(shared_shelf: Callable[[], Shelf], db: None) -> Shelf:
-    return shared_shelf()
+shared_shelf, shelf = share_world("shelf", Shelf)
 
 
 def test_only_what_the_reader_may_read_at_that_moment_is_found(shelf: Shelf) -> None:

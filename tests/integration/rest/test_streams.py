@@ -1,7 +1,6 @@
 """Live answers over HTTP: every field of a question works or is refused with its reason, and a stream is taken up where it was left."""
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -20,7 +19,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.modelled import modelled
 from tests.integration.rest.world import signed_in
 from tests.modelserver import calls, says
-from tests.sharing import Share
+from tests.sharing import share_world
 from tests.tokens import client_with
 
 pytestmark = pytest.mark.django_db
@@ -74,14 +73,7 @@ def types(found: list[dict[str, Any]]) -> list[str]:
     return [event["response_type"] for event in found]
 
 
-@pytest.fixture(scope="module")
-def shared_desk(share: Share) -> Callable[[], Desk]:
-    return share(Desk)
-
-
-@pytest.fixture
-def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
-    return shared_desk()
+shared_desk, desk = share_world("desk", Desk)
 
 
 def test_an_answer_comes_as_events_and_ends_once(desk: Desk) -> None:

@@ -1,6 +1,5 @@
 """What a search brings: as much as there is to see, never more, in whatever way it is computed."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,7 +15,7 @@ from knowledge.retrieval.engine import reranker
 from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user
-from tests.sharing import Share
+from tests.sharing import share_world
 
 pytestmark = pytest.mark.django_db
 
@@ -31,16 +30,6 @@ def lines(number: int) -> str:
 
 
 Library = tuple[Principal, KnowledgeBase, Folder, list[Document], Document]
-
-
-@pytest.fixture(scope="module")
-def shared_library(share: Share) -> Callable[[], Library]:
-    return share(make_library)
-
-
-@pytest.fixture
-def library(shared_library: Callable[[], Library], db: None) -> Library:
-    return shared_library()
 
 
 def make_library() -> Library:
@@ -60,6 +49,9 @@ def make_library() -> Library:
     reader = make_user()
     allow(reader, base)
     return Principal.of(reader), base, folder, seen, hidden
+
+
+shared_library, library = share_world("library", make_library)
 
 
 def found(reader: Principal, query: str = QUESTION, top_k: int = 10, **scope: Any) -> list[UUID]:

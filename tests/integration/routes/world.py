@@ -34,7 +34,7 @@ from knowledge.retrieval.engine import engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
-from tests.integration.pages.test_office_pictures import deck
+from tests.integration.pages.test_office_preview import picture_deck
 from tests.integration.routes.addresses import Route
 
 # anonymous · signed in without a grant · every right elsewhere · view · view and one right more (manage: staff, too) · every
@@ -200,7 +200,7 @@ class World(House):
     @cached_property
     def deck(self) -> Document:
         """A document with a picture inside."""
-        return make_document(self.folder, "deck.pptx", deck(), ingested=True)
+        return make_document(self.folder, "deck.pptx", picture_deck(), ingested=True)
 
     @cached_property
     def trashed(self) -> Document:

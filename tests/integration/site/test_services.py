@@ -223,13 +223,6 @@ def test_a_named_service_is_taken_though_our_own_runs(checkout: Checkout) -> Non
             assert taken == [expected[key] for key in ("DATABASE_URL", "REDIS_URL", "COPILOT_DB_ROLE")]
 
 
-def test_a_home_that_cannot_be_made_is_one_sentence() -> None:
-    done = Checkout(Path("/proc/nowhere")).manage("doctor")
-    assert done.returncode == 1
-    assert done.stderr.startswith("The state folder /proc/nowhere cannot be used"), done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize("name", ["services.users", "services.lock", "up.lock"])
 def test_a_home_in_which_nothing_can_be_written_is_one_sentence(tmp_path: Path, name: str) -> None:
     home = Home(tmp_path).create()

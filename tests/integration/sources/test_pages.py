@@ -18,7 +18,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun
+from knowledge.models import Folder, KnowledgeBase, Source
 from knowledge.services import access
 from knowledge.services.folders import delete_folder, root_folder
 from knowledge.sources.base import connectors, load
@@ -344,17 +344,3 @@ def test_from_the_command_line(handbook: Path, base: KnowledgeBase) -> None:
         run("try", "folders")
     with pytest.raises(CommandError, match="has no setting “pth”"):
         run("try", "folder", "--set", "pth=1")
-
-
-def test_deleting_a_source_keeps_its_documents_or_withdraws_them(
-    root: User, handbook: Path, make_source: Make, folder: Folder
-) -> None:
-    source = make_source("folder", path=str(handbook))
-    read(source)
-    client_of(root).post(f"/admin/sources/{source.pk}/delete/")
-    assert len(paths(folder)) == 2
-    source = make_source("folder", path=str(handbook), leave_out=["none"])
-    read(source)
-    client_of(root).post(f"/admin/sources/{source.pk}/delete/", {"withdraw": "on"})
-    assert len(paths(folder)) == 2  # those that the first source left
-    assert not SourceRun.objects.filter(state=RunState.RUNNING).exists()

@@ -1,20 +1,27 @@
-"""A bucket as a source, against an S3 that checks signatures."""
+"""A bucket, against an S3 that checks signatures, and a WebDAV folder, against wsgidav, as sources."""
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cheroot import wsgi
+from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-untyped]
+from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import s3
 from knowledge.sources.connectors.s3 import signature
+from knowledge.sources.http import Client, SourceResponse
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.factories import make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
 from tests.s3_store import BUCKET, REGION, Store, serving_s3
+from tests.site_server import Reply
 
 Make = Callable[..., Source]
 
@@ -86,3 +93,94 @@ def test_the_signature_of_the_example_in_amazons_manual() -> None:
         at=datetime(2013, 5, 24, tzinfo=UTC),
     )
     assert signed["Authorization"].endswith("fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543")
+
+
+# --- a WebDAV folder, against wsgidav ---
+
+
+@pytest.fixture
+def share(tmp_path: Path) -> Path:
+    folder = tmp_path / "share"
+    (folder / "Hand book" / "重要").mkdir(parents=True)
+    (folder / "Hand book" / "a b.md").write_text("first")
+    (folder / "Hand book" / "重要" / "规则.md").write_text("规则")
+    (folder / "beside.md").write_text("beside")
+    return folder
+
+
+@pytest.fixture
+def url(share: Path, settings: Any) -> Iterator[str]:
+    """The share for robot, whose password is tea."""
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    users = {"*": {"robot": {"password": "tea"}}}
+    app = WsgiDAVApp(
+        {
+            "provider_mapping": {"/dav": FilesystemProvider(str(share))},
+            "simple_dc": {"user_mapping": users},
+            "http_authenticator": {"accept_basic": True, "accept_digest": False, "default_to_digest": False},
+            "verbose": 0,
+            "logging": {"enable": False},
+        }
+    )
+    server = wsgi.Server(("127.0.0.1", 0), app, numthreads=2)
+    server.prepare()
+    threading.Thread(target=server.serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.bind_addr[1]}/dav"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def webdav_source(url: str, make_source: Make) -> Source:
+    return make_source("webdav", secret="tea", url=f"{url}/Hand%20book", username="robot")
+
+
+def test_only_what_changed_is_read_again_and_a_wrong_password_takes_nothing_away(
+    webdav_source: Source, share: Path, folder: Folder
+) -> None:
+    assert counts(read(webdav_source)) == {"added": 2}
+    assert paths(folder) == {"a b.md": "first", "重要/规则.md": "规则"}
+    before = item_of(webdav_source, "a b.md").read_at
+    assert counts(read(webdav_source)) == {"unchanged": 2}
+    assert item_of(webdav_source, "a b.md").read_at == before
+    (share / "Hand book" / "a b.md").write_text("second text")
+    assert counts(read(webdav_source)) == {"changed": 1, "unchanged": 1}
+    save_source(None, webdav_source, secret="coffee")
+    run = read(webdav_source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert "needs another sign-in (401)" in run.problem
+    assert len(paths(folder)) == 2
+
+
+def test_rights_come_along_by_a_file_of_rules_of_a_webdav_folder(webdav_source: Source, share: Path) -> None:
+    webdav_source.takes_rights = True
+    save_source(None, webdav_source)
+    assert "There is no .rights.yaml" in read(webdav_source).problem
+    (share / "Hand book" / ".rights.yaml").write_text('rights:\n- below: ""\n  people: [nobody]\n')
+    assert counts(read(webdav_source)) == {"added": 2, "failed": 1}
+
+
+def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    names = ("/dav/inside.md", "/etc/passwd.md", "/dav/../up.md", "http://127.0.0.2/dav/other.md")
+    body = "".join(f"<response><href>{name}</href><propstat><prop/></propstat></response>" for name in names)
+    reply = Reply(f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode(), 207)
+    monkeypatch.setattr(
+        Client, "request", lambda self, method, url, **more: SourceResponse(url, reply.status, {}, reply.body)
+    )
+    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    assert "inside.md" in shown.titles
+    assert not {"passwd.md", "up.md"} & set(shown.titles)
+
+
+def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    size = "<propstat><prop><getcontentlength>a lot</getcontentlength></prop></propstat>"
+    body = f"<response><href>http://[x</href></response><response><href>/dav/inside.md</href>{size}</response>"
+    reply = f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode()
+    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: SourceResponse(url, 207, {}, reply))
+    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    assert (shown.titles, shown.problems) == (("inside.md",), ())

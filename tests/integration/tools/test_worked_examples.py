@@ -1,7 +1,6 @@
 """The worked examples of specifications 000 and 001, and their edges, run as they are written."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +16,7 @@ from agent.tools.data_analysis import NO_SPREADSHEETS
 from business.spreadsheets.queries import SheetLimits
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from tests.factories import allow, make_base, make_document, make_user, newest_version
-from tests.sharing import Share
+from tests.sharing import share_world
 from tests.tooling import called
 
 PART = "A rule about variant {number} that is long enough to be a passage of its own. " * 12
@@ -36,14 +35,7 @@ def make_shelf() -> Shelf:
     return reader, manual, sales, costs
 
 
-@pytest.fixture(scope="module")
-def shared_shelf(share: Share) -> Callable[[], Shelf]:
-    return share(make_shelf)
-
-
-@pytest.fixture
-def shelf(shared_shelf: Callable[[], Shelf], db: None) -> Shelf:
-    return shared_shelf()
+shared_shelf, shelf = share_world("shelf", make_shelf)
 
 
 @pytest.fixture
@@ -60,28 +52,6 @@ def listed(reader: User, **arguments: Any) -> dict[str, Any]:
     outcome = called(reader, "list_knowledge_chunks", arguments)
     assert outcome.result.success, outcome.result.error
     return dict(outcome.result.data)
-
-
-def fetch_all(reader: User, document: Document, limit: int) -> list[dict[str, Any]]:
-    """001's `fetchAllChunks`, line by line."""
-    chunks: list[dict[str, Any]] = []
-    offset = 0
-    while True:
-        data = listed(reader, knowledge_id=document.pk, limit=limit, offset=offset)
-        chunks += data["chunks"]
-        if len(data["chunks"]) < limit:
-            return chunks
-        offset += limit
-
-
-def test_the_paging_loop_reads_every_passage_once_and_in_order(reader: User, manual: Document) -> None:
-    rows = list(Chunk.unscoped.filter(document=manual).order_by("position"))
-    assert len(rows) > 3
-    for limit in (1, 3, 100):
-        chunks = fetch_all(reader, manual, limit)
-        assert [chunk["chunk_id"] for chunk in chunks] == [str(row.id) for row in rows]
-        assert [chunk["chunk_index"] for chunk in chunks] == [row.position for row in rows]
-        assert [chunk["content"] for chunk in chunks] == [row.text for row in rows]
 
 
 def test_a_page_begins_at_its_offset_within_the_bounds_and_by_default_at_the_beginning(
