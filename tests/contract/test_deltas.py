@@ -114,12 +114,6 @@ async def test_reasoning_is_kept_apart_from_the_answer() -> None:
     assert (reply.reasoning, reply.text) == ("hmm", "42")
 
 
-async def test_chunks_without_choices_are_passed_over() -> None:
-    events = ['{"choices": []}', '{"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}', "{}", "[DONE]"]
-    with serving(Step(events=events)) as server:
-        assert (await replied(client(server.base_url))).text == "ok"
-
-
 def chunk(**choice: Any) -> str:
     return json.dumps({"choices": [{"index": 0, **choice}]})
 
@@ -254,12 +248,6 @@ def test_such_a_reply_without_any_end_of_thinking_is_the_answer_unless_it_was_cu
     reply.take(thoughts.rest(finish))
     assert reply.text == ("B is the answer." if finish == "stop" else "")
     assert reply.reasoning
-
-
-async def test_thinking_without_an_end_is_no_answer() -> None:
-    with serving(Step([{"content": "<think>"}, {"content": "Let me see"}])) as server:
-        reply = await replied(client(server.base_url))
-    assert (reply.reasoning, reply.text) == ("Let me see", "")
 
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)

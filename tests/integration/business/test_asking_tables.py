@@ -14,7 +14,7 @@ from agent import texts
 from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Session
 from agent.palette.places import NOWHERE, find_places, places_in
-from agent.profiles.kept_scope import kept, tables_of
+from agent.profiles.kept_scope import kept
 from agent.profiles.settings import Options
 from agent.states.load_authz import OF_DOCUMENTS
 from agent.tools.base import ToolContext
@@ -25,7 +25,6 @@ from business.guard.refusal import SqlRefused
 from business.models import DataSource, SourceGrant
 from business.pipeline import how_read
 from business.sources.data_scope import ALL_DATA, DataScope, TableName
-from business.sources.grants import grant
 from business.sources.services import open_source, open_sources
 from business.spreadsheets.sources import describe
 from business.statements.run_query import run_query
@@ -76,12 +75,6 @@ def test_a_scope_opens_its_tables_and_no_other(nora: User, sam: User) -> None:
     assert open_to(nora, of()) == open_to(nora, of(TableName("other", "customer"))) == set()
     assert open_to(sam, of(CUSTOMER, SALE)) == {"shop.sale"}
     assert open_to(make_user(), of(CUSTOMER, SALE)) == open_to(make_user(is_superuser=True), of(SALE)) == set()
-
-
-def test_grants_on_one_table_open_it_to_a_scope_at_once(askers: Askers) -> None:
-    assert open_to(askers.sam, of(CUSTOMER)) == set()
-    grant(None, askers.described, to=askers.sam, table="customer")
-    assert open_to(askers.sam, of(CUSTOMER)) == {"shop.customer"}
 
 
 def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
@@ -180,17 +173,6 @@ def test_a_token_that_asks_no_data_names_no_table(nora: User) -> None:
     principal = Principal.of(nora)
     with pytest.raises(PermissionDenied):
         asked_of(principal.narrowed(scopes=frozenset({TokenScope.CHAT.value}), folder_id=None), HOW_MANY, CUSTOMER)
-
-
-def test_a_follow_up_goes_on_within_the_tables(nora: User) -> None:
-    session = create_session(Principal.of(nora))
-    assert words(asked_of(nora, HOW_MANY, CUSTOMER, session=session)).startswith("75 ")
-    session.refresh_from_db()
-    assert session.scope == {"tables": [{"source": "shop", "table": "customer"}]}
-    assert tables_of(session.scope) == (CUSTOMER,)
-    out = asked_of(nora, "And by region?", CUSTOMER, session=session)
-    assert "East" not in words(out)
-    assert "East" in words(asked_of(nora, "How many customers are there by region?", CUSTOMER, REGION, session=session))
 
 
 def test_a_chip_is_named_under_todays_rights(nora: User) -> None:

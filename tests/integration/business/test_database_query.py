@@ -78,12 +78,6 @@ def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:
     assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
 
 
-def test_more_rows_than_are_shown_are_counted_by_the_database(demo: DataSource) -> None:
-    result = ask("emma", "list all customers").result
-    assert (result.data["row_count"], result.data["total"], result.data["has_more"]) == (50, 96, True)
-    assert "96 customers\nFirst 50 of 96 rows · in the rows of 产品组 Product" in result.output
-
-
 def test_an_empty_result_names_the_condition(demo: DataSource) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
     assert "No customers (created since 2091; Europe), in the rows of 产品组 Product" in result.output
@@ -98,25 +92,6 @@ def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_thi
     assert "These words mean nothing in the data: happy" in called.result.error
     assert "public.customer(id, name, region" in called.result.error
     assert "salary" not in called.result.error
-
-
-def test_a_model_s_statement_goes_through_guard_and_sandbox_too(demo: DataSource) -> None:
-    counted = ask("emma", "orders", sql="SELECT count(*) FROM sales_order WHERE org_unit <> 'x'")
-    assert counted.result.data["rows"] == [[600]]
-    refused = ask("emma", "pay", sql="SELECT max(salary) FROM employee")
-    assert refused.problem == "SqlRefused"
-    assert Entry.objects.filter(action=Action.TOOL_CALLED, outcome=Outcome.ERROR, reason="SqlRefused").count() == 1
-    assert 'column "salary" does not exist' in refused.result.error
-    written = ask("emma", "drop", sql="DELETE FROM customer")
-    assert "Only SELECT is allowed" in written.result.error
-    actions = list(Entry.objects.filter(actor_name="emma", action__startswith="sql.").values_list("action", flat=True))
-    assert sorted(actions) == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]
-
-
-def test_who_may_ask_nothing_is_told_so(demo: DataSource) -> None:
-    called = ask("sofia", "how many orders are there")
-    assert called.problem == "ToolMistake"
-    assert "There is no data source you can ask" in called.result.error
 
 
 @pytest.mark.parametrize("question", ["上个月新增了多少客户？", "当前在进行中的项目有哪些？"])

@@ -194,15 +194,6 @@ def test_a_table_that_fails_is_told_and_the_rest_is_kept(managed: Managed) -> No
     assert 'value="customer"' in text
 
 
-def test_a_database_that_does_not_answer_is_told(managed: Managed) -> None:
-    source, steward = managed
-    attempt = begun(source, steward).attempt
-    DataSource.unscoped.filter(pk=source.pk).update(database="not_there")
-    layer_drafts.run(attempt)
-    assert "The draft ended early:" in page(source, steward)
-    assert described(source).keys() == {"sale"}
-
-
 def test_a_draft_that_was_put_away_writes_nothing_more(managed: Managed, monkeypatch: pytest.MonkeyPatch) -> None:
     source, steward = managed
     first = begun(source, steward).attempt

@@ -34,12 +34,6 @@ def test_many_texts_travel_in_batches(service: EmbeddingService) -> None:
     assert [len(request["input"]) for request in service.requests] == [BATCH_TEXTS, BATCH_TEXTS, 1]
 
 
-def test_dimensions_are_learnt_once(service: EmbeddingService) -> None:
-    embedder = embedder_of(service)
-    assert (embedder.dimensions, embedder.dimensions) == (2, 2)
-    assert len(service.requests) == 1
-
-
 def test_e5_models_get_their_prefixes(service: EmbeddingService) -> None:
     embedder = embedder_of(service, model="intfloat/multilingual-e5-large")
     embedder.embed_passages(["年假"])
@@ -107,10 +101,6 @@ def test_answer_that_is_none_is_named(service: EmbeddingService, body: object, s
     service.faults = [(200, body)]
     with pytest.raises(EmbedderMisconfigured, match=sentence):
         embedder.embed_query("a")
-
-
-def test_token_estimate_counts_chinese_by_character(service: EmbeddingService) -> None:
-    assert embedder_of(service).count_tokens(["年假报告", "leave report", "年假 ab"]) == [4, 3, 3]
 
 
 @pytest.mark.parametrize(
