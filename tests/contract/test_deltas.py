@@ -77,10 +77,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
         [("look", '{"a":1}')],
     ),
     "the old form of one call": (
-        [
-            {"function_call": {"name": "look", "arguments": '{"a"'}},
-            {"function_call": {"arguments": ":1}"}},
-        ],
+        [{"function_call": {"name": "look", "arguments": '{"a"'}}, {"function_call": {"arguments": ":1}"}}],
         [("look", '{"a":1}')],
     ),
     "numbers for words, words for numbers": (
@@ -92,10 +89,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
         ],
         [("look", "[1]")],
     ),
-    "nulls everywhere": (
-        [{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}],
-        [],
-    ),
+    "nulls everywhere": ([{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}], []),
     "a call without a name is none": ([{"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}], []),
 }
 

@@ -175,15 +175,7 @@ def test_text_and_bytes_of_no_known_type_are_refused_under_a_binary_name(name: s
         assert refused.value.code == code
 
 
-@pytest.mark.parametrize(
-    "filename",
-    [
-        "a.doc",
-        "a.exe",
-        "a",
-        "",
-    ],
-)
+@pytest.mark.parametrize("filename", ["a.doc", "a.exe", "a", ""])
 def test_unknown_type_is_refused_and_the_accepted_ones_are_named(filename: str, tmp_path: Path) -> None:
     with pytest.raises(Rejected, match=r"Supported: .*\.docx, .*\.pdf, .*\.xlsx"):
         parse(b"content", filename, tmp_path)

@@ -12,14 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from agent.providers import structured
-from agent.providers.base import (
-    ModelBroken,
-    ModelError,
-    ModelMisconfigured,
-    ModelUnavailable,
-    Prices,
-    Usage,
-)
+from agent.providers.base import ModelBroken, ModelError, ModelMisconfigured, ModelUnavailable, Prices, Usage
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
@@ -120,13 +113,7 @@ async def test_a_service_that_is_not_there() -> None:
         await replied(client(f"http://127.0.0.1:{closed_port()}/v1"))
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        Step(status=500),
-        Step(status=429, headers={"Retry-After": "0"}),
-    ],
-)
+@pytest.mark.parametrize("first", [Step(status=500), Step(status=429, headers={"Retry-After": "0"})])
 async def test_it_is_tried_again_while_nothing_has_come(first: Step) -> None:
     with serving(first, first, says("third time")) as server:
         assert (await replied(client(server.base_url))).text == "third time"

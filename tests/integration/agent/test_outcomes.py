@@ -95,16 +95,6 @@ def test_forbidden_looks_like_missing(handbook: Handbook, floor: Floor, *, near:
     assert told(asked(reader, SALARY)) == hidden
 
 
-def test_a_fragment_is_asked_with_the_question_before_it(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = Principal.of(make_reader(base))
-    session = create_session(reader)
-    asked(reader, LEAVE, session)
-    second = asked(reader, "and by region?", session)
-    said = [event.content for event in second if event.response_type == "agent_query"]
-    assert said[-1] == f"{LEAVE[:-1]} (by region)?"
-
-
 def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbook: Handbook, floor: Floor) -> None:
     base, manual, _secret = handbook
     make_document(base, "whales.md", "# Whales\n\nA sick whale is towed to the third harbour.\n", ingested=True)

@@ -59,10 +59,7 @@ def reported(settings: Any, endpoint: str) -> Iterator[None]:
 
 
 def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
-    reader: User,
-    settings: Any,
-    receiver: Heard,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    reader: User, settings: Any, receiver: Heard, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     with (
         reported(settings, f"{receiver.url}/"),
@@ -94,15 +91,9 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
 
 
 def test_request_run_model_call_and_task_of_one_request_id_are_one_trace(
-    reader: User,
-    settings: Any,
-    receiver: Heard,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    reader: User, settings: Any, receiver: Heard, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    with (
-        reported(settings, receiver.url),
-        modelled(SEARCH, says(THIRTY)) as server,
-    ):
+    with reported(settings, receiver.url), modelled(SEARCH, says(THIRTY)) as server:
         Client().get("/sign-in/", headers={"X-Request-ID": "r-7"})
         with bound_contextvars(request_id="r-7"):
             with django_capture_on_commit_callbacks(execute=True):
@@ -141,10 +132,7 @@ def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
         asked(make_reader(base), LEAVE)
     failed = {span["name"]: span["error.type"] for span in spans_at(receiver) if "error.type" in span}
     assert failed == {"chat default": "ModelMisconfigured"}
-    with (
-        reported(settings, f"http://127.0.0.1:{closed_port()}"),
-        django_capture_on_commit_callbacks(execute=True),
-    ):
+    with reported(settings, f"http://127.0.0.1:{closed_port()}"), django_capture_on_commit_callbacks(execute=True):
         assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK
 
 

@@ -1,4 +1,4 @@
-"""The demo company's people ask its business data, through the tool and in a conversation."""
+"""The demo company's people ask its business data: through the tool, in a conversation, and with a program that speaks MCP."""
 
 import json
 import re
@@ -17,6 +17,8 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens.api_tokens import issue_token
 from business.models import DataSource
 from business.results.shown_query import QueryShown
 from business.sources.grants import grant
@@ -25,6 +27,7 @@ from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import judges, modelled
 from tests.modelserver import calls, says
+from tests.tokens import client_with
 
 
 def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
@@ -132,10 +135,7 @@ def test_a_question_of_several_meanings_is_asked_back_and_the_chosen_one_is_answ
     row = stored(asked(emma, "how many are active", session))
     assert row.stop_reason == StopReason.NEED_CLARIFY
     choices = row.state["plan"]["clarifying_questions"]
-    assert choices == [
-        "number of employees, employment status = active",
-        "number of projects, project status = active",
-    ]
+    assert choices == ["number of employees, employment status = active", "number of projects, project status = active"]
     answer = stored(asked(emma, choices[1], session))
     assert answer.stop_reason == StopReason.OK
     query = QueryShown.model_validate(answer.queries.get().result).logical_query
@@ -221,3 +221,27 @@ def test_what_names_no_number_of_the_data_and_whom_they_are_closed_to_hear_nothi
     message = stored(asked(principal, question, create_session(principal)))
     assert "business data" not in f"{message.notice}{message.content}"
     assert "explore" not in message.state["plan"]
+
+
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+def exchanged(username: str, method: str, params: dict[str, Any], *scopes: TokenScope) -> Any:
+    secret = issue_token(Principal.named(username), name="program", scopes=scopes)[1]
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return client_with(secret, **ACCEPT).post("/mcp", message).json()["result"]
+
+
+def test_each_sees_their_own_units_rows_with_the_scope_for_it(demo: DataSource) -> None:
+    call = {"name": "database_query", "arguments": {"question": "how many orders are there"}}
+    found = {name: exchanged(name, "tools/call", call, TokenScope.SQL) for name in ("emma", "chen")}
+    assert {name: item["structuredContent"]["rows"] for name, item in found.items()} == {"emma": [[600]], "chen": [[0]]}
+    refused = exchanged("emma", "tools/call", call, TokenScope.SEARCH, TokenScope.CHAT)
+    assert refused["isError"]
+    assert "600" not in str(refused)
+    named = {
+        scope: [tool["name"] for tool in exchanged("emma", "tools/list", {}, scope)["tools"]]
+        for scope in (TokenScope.SQL, TokenScope.SEARCH)
+    }
+    assert named[TokenScope.SQL] == ["database_query"]
+    assert "database_query" not in named[TokenScope.SEARCH]

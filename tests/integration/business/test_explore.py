@@ -72,10 +72,7 @@ def test_what_is_chosen_is_asked_and_shown_and_downloaded(nora: User) -> None:
 FULL = LogicalQuery(
     metrics=(Metric(name="sale.revenue"), Metric(name="sale")),
     dimensions=(Dimension(name="customer.segment"),),
-    filters=(
-        Filter(field="region.label", values=("East",)),
-        Filter(field="sale.amount", op=">", values=(10,)),
-    ),
+    filters=(Filter(field="region.label", values=("East",)), Filter(field="sale.amount", op=">", values=(10,))),
     times=(TimeRange(period=Period(unit="month", first=-2, last=-1)),),
     ranking=Ranking(limit=5, descending=False, ties=False),
 )

@@ -186,13 +186,7 @@ def test_what_is_chosen_is_offered_though_it_does_not_go_with_the_rest() -> None
 
 def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:
     (row, empty) = _choices("metric=customer&field0=customer.region&value0=欧洲").filters
-    assert [box.label for box in row.boxes] == [
-        "East China",
-        "South China",
-        "North China",
-        "Southwest China",
-        "Europe",
-    ]
+    assert [box.label for box in row.boxes] == ["East China", "South China", "North China", "Southwest China", "Europe"]
     assert not row.is_typed
     assert empty.chosen.field == ""
     customer = LAYER.semantic_models[0]

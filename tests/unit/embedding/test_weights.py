@@ -11,13 +11,7 @@ def weights() -> WeightFile:
     return WeightFile(installed_weight_file())
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"E5S1" + bytes(200),
-    ],
-)
+@pytest.mark.parametrize("content", [b"", b"E5S1" + bytes(200)])
 def test_other_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "weights.bin"
     path.write_bytes(content)
@@ -25,13 +19,7 @@ def test_other_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -
         WeightFile(path)
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
-        60,
-        20_000_000,
-    ],
-)
+@pytest.mark.parametrize("kept", [60, 20_000_000])
 def test_file_cut_short_is_refused(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "weights.bin"
     with installed_weight_file().open("rb") as whole:

@@ -47,13 +47,7 @@ def test_a_condition_of_one_number_is_not_put_on_another() -> None:
     assert len(read("今年德国的销售额和销量").metrics) == 2
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "今年每月累计销售额",
-        "按月累计的订单数",
-    ],
-)
+@pytest.mark.parametrize("question", ["今年每月累计销售额", "按月累计的订单数"])
 def test_a_running_total_is_not_read_as_the_total_of_each_period(question: str) -> None:
     require_unread(question)
     assert isinstance(parse("今年累计销售额", LEXICON, Context("zh", TODAY)), LogicalQuery)
@@ -90,13 +84,7 @@ def test_an_average_of_each_group_is_not_one_of_all() -> None:
     require_unread("各地区平均每个客户的销售额", "欧洲平均每个客户的销售额")
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How many orders have they placed?",
-        "他们下了多少订单？",
-    ],
-)
+@pytest.mark.parametrize("question", ["How many orders have they placed?", "他们下了多少订单？"])
 def test_things_that_nothing_names_are_not_all_there_are(question: str) -> None:
     require_unread(question)
 
