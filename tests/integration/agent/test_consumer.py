@@ -214,19 +214,20 @@ ENDS: dict[str, Callable[[Client, User], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", ENDS)
-def test_an_open_socket_ends_with_the_session_that_opened_it(what: str) -> None:
-    user, browser = make_user(), Client()
-    browser.force_login(user)
+def test_an_open_socket_ends_with_the_session_that_opened_it() -> None:
+    for what, ends in ENDS.items():
+        user, browser = make_user(), Client()
+        browser.force_login(user)
+        session_id = session_of(user)
 
-    async def talk(socket: Socket) -> int:
-        assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
-        await sync_to_async(ENDS[what])(browser, user)
-        await socket.send(json.dumps({"query": LEAVE}))
-        return await socket.close_code()
+        async def talk(socket: Socket) -> int:
+            assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
+            await sync_to_async(ends)(browser, user)  # noqa: B023 - called within the turn
+            await socket.send(json.dumps({"query": LEAVE}))
+            return await socket.close_code()
 
-    assert talked(user, session_of(user), talk, browser) == SIGNED_OUT
-    assert Message.objects.count() == 2
+        assert talked(user, session_id, talk, browser) == SIGNED_OUT, what
+        assert Message.objects.filter(session_id=session_id).count() == 2, what
 
 
 def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> None:

@@ -2,13 +2,20 @@
 
 import subprocess
 from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.utils import timezone
+from redis import Redis
 
 from agent.events import StopReason
-from agent.models import Message
+from agent.models import Message, Role
+from agent.runs import reaper
+from agent.runs.leases import LEASE_S, lease_key
 from agent.runs.reaper import close_abandoned
 from agent.tasks import reap_runs
 from authz.principal import Principal
@@ -48,3 +55,19 @@ def test_a_killed_process_leaves_a_run_that_ends_as_an_error(monkeypatch: pytest
     assert [event.seq for event in events] == [0, 1]
     row = Message.objects.get(pk=live.message_id)
     assert (row.is_complete, row.stop_reason, row.content) == (True, StopReason.TOOL_ERROR, events[-1].content)
+
+
+def test_the_lease_of_another_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, _manual, _secret = make_library()
+    live = Live(Principal.of(make_reader(base)), LEAVE)
+    message = Message.objects.create(session_id=live.session_id, role=Role.ASSISTANT, is_complete=False)
+    long_ago = timezone.now() - timedelta(seconds=LEASE_S + 1)
+    Message.objects.filter(pk=message.pk).update(created_at=long_ago)
+    info: dict[str, Any] = {"uptime_in_seconds": LEASE_S}
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
+    monkeypatch.setattr(reaper, "CERTAIN_S", 0)
+    with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
+        valkey.set(lease_key(message.pk), "another-machine 1 1", ex=LEASE_S)
+        assert close_abandoned() == 0
+        valkey.delete(lease_key(message.pk))  # as it ends by itself
+    assert [close_abandoned(), close_abandoned()] == [0, 1], "it is looked at twice: the process may be slow"

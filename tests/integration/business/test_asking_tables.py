@@ -14,7 +14,7 @@ from agent import texts
 from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Session
 from agent.palette.places import NOWHERE, find_places, places_in
-from agent.profiles.kept_scope import kept
+from agent.profiles.kept_scope import kept, tables_of
 from agent.profiles.settings import Options
 from agent.states.load_authz import OF_DOCUMENTS
 from agent.tools.base import ToolContext
@@ -173,6 +173,17 @@ def test_a_token_that_asks_no_data_names_no_table(nora: User) -> None:
     principal = Principal.of(nora)
     with pytest.raises(PermissionDenied):
         asked_of(principal.narrowed(scopes=frozenset({TokenScope.CHAT.value}), folder_id=None), HOW_MANY, CUSTOMER)
+
+
+def test_a_follow_up_goes_on_within_the_tables(nora: User) -> None:
+    session = create_session(Principal.of(nora))
+    assert words(asked_of(nora, HOW_MANY, CUSTOMER, session=session)).startswith("75 ")
+    session.refresh_from_db()
+    assert session.scope == {"tables": [{"source": "shop", "table": "customer"}]}
+    assert tables_of(session.scope) == (CUSTOMER,)
+    out = asked_of(nora, "And by region?", CUSTOMER, session=session)
+    assert "East" not in words(out)
+    assert "East" in words(asked_of(nora, "How many customers are there by region?", CUSTOMER, REGION, session=session))
 
 
 def test_a_chip_is_named_under_todays_rights(nora: User) -> None:

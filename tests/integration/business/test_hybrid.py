@@ -65,6 +65,30 @@ def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: 
         }
 
 
+COUNTED = {
+    "按照部署文档的说明，目前支持哪些环境？它们有几个已停用？": "共 1 个环境",
+    "根据部署规范，目前支持哪些环境？列出其中正在使用的环境": "prod-cn；prod-eu；staging",
+    "According to the deployment documentation, which environments are supported? How many of these are retired?": (
+        "1 environment ("
+    ),
+}
+
+
+def test_words_for_the_place_of_the_answer_are_no_part_of_it_and_a_pronoun_stands_for_what_was_found(
+    company: None,
+) -> None:
+    """In a base whose other documents say 根据 and “according to”, too: then these words have a weight."""
+    base = make_base("Minutes")
+    make_document(base, "纪要.md", "根据会议讨论，按照计划推进，文档由小组保存。", ingested=True)
+    make_document(base, "minutes.md", "According to the documentation, the supported plan is kept.", ingested=True)
+    give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
+    for question, counted in COUNTED.items():
+        events = asked(Principal.named("chen"), question)
+        assert stored(events).state["plan"]["route"] == "HYBRID", question
+        assert "demo" in words(events)
+        assert counted in words(events)
+
+
 def test_who_may_not_read_the_rules_gets_no_count_of_what_they_name(company: None) -> None:
     events = asked(Principal.named("emma"), EN)
     row = stored(events)

@@ -310,3 +310,12 @@ def test_the_question_of_an_answer_can_be_changed_in_the_form(demo: DataSource) 
     (address,) = re.findall(r'<a href="(/data/[^"]*)#result"', page_of(message))
     form = signed_in("emma").get(unescape(address)).content.decode()
     assert ">12 customers (East China)</h2>" in form
+
+
+def test_a_question_that_is_not_read_leads_to_the_form_with_what_was_understood(demo: DataSource) -> None:
+    message = answered("How many happy customers are there in Germany?")
+    assert message.stop_reason == "no_evidence"
+    assert "These words mean nothing in the data: happy." in message.notice
+    (address,) = re.findall(r'<a class="button" href="(/data/[^"]*)">', page_of(message))
+    form = signed_in("emma").get(unescape(address)).content.decode()
+    assert ">12 customers (Germany)</h2>" in form

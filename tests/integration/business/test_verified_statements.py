@@ -1,10 +1,14 @@
 """Who corrects answers in the demo, and what a correction is good for: the next question's example, and a case of evaluation."""
 
+import json
 from datetime import UTC, date, datetime
+from io import StringIO
+from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -18,14 +22,14 @@ from business.results.shown_query import QueryShown
 from business.sources.grants import managed_sources
 from business.sources.services import open_source
 from business.statements.verified_sql import as_of
-from demo.business_data import OWNERS, may_correct
+from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins
 from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
-from tests.integration.agent.modelled import judges, modelled
+from tests.integration.agent.modelled import judges, modelled, sent
 from tests.integration.business.writing import Writing
-from tests.modelserver import says
+from tests.modelserver import Request, calls, says
 
 REGIONS = "How many customers are there by region?"
 LOYAL = "How many loyal customers are there by region?"  # no word of the layer says what loyal is
@@ -92,6 +96,27 @@ def test_a_correction_is_an_example_for_the_next_question_of_somebody_else(demo:
 
     told = Writing(User.objects.get(username="zhao")).call(question=LOYAL).result.output
     assert f"<example>\n{REGIONS}\n{SQL}\n</example>" in told
+
+
+def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSource, tmp_path: Path) -> None:
+    """A pair is never shown as an example where it is what is asked."""
+    assert correct("emma") == 302
+    cases = StringIO()
+    call_command("verified_answers", "demo", stdout=cases)
+    (tmp_path / "questions.verified.jsonl").write_text(cases.getvalue())
+
+    def is_not_told(request: Request) -> None:
+        assert "</example>" not in sent(request)
+
+    def totals(sql: str) -> tuple[int, int]:
+        out = StringIO()
+        with modelled(calls(("database_query", {"sql": sql}), check=is_not_told)):
+            call_command("evaluate_sql", str(tmp_path), username="emma", way="model", databases=[FILES], stdout=out)
+        total = json.loads(out.getvalue())["total"]
+        return total["right"], total["wrong"]
+
+    assert totals("SELECT count(*) AS n, region FROM customer WHERE country = 'China' GROUP BY 2") == (1, 0)
+    assert totals("SELECT count(*) AS n, region FROM customer GROUP BY 2") == (0, 1)
 
 
 CHINA = [("华东", 12), ("华南", 12), ("华北", 12), ("西南", 12)]
