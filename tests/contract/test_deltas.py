@@ -77,10 +77,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
         [("look", '{"a":1}')],
     ),
     "the old form of one call": (
-        [
-            {"function_call": {"name": "look", "arguments": '{"a"'}},
-            {"function_call": {"arguments": ":1}"}},
-        ],
+        [{"function_call": {"name": "look", "arguments": '{"a"'}}, {"function_call": {"arguments": ":1}"}}],
         [("look", '{"a":1}')],
     ),
     "numbers for words, words for numbers": (
@@ -92,10 +89,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
         ],
         [("look", "[1]")],
     ),
-    "nulls everywhere": (
-        [{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}],
-        [],
-    ),
+    "nulls everywhere": ([{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}], []),
     "a call without a name is none": ([{"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}], []),
 }
 
@@ -112,12 +106,6 @@ async def test_reasoning_is_kept_apart_from_the_answer() -> None:
     with serving(Step([{"reasoning_content": "hmm"}, {"content": "42"}])) as server:
         reply = await replied(client(server.base_url))
     assert (reply.reasoning, reply.text) == ("hmm", "42")
-
-
-async def test_chunks_without_choices_are_passed_over() -> None:
-    events = ['{"choices": []}', '{"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}', "{}", "[DONE]"]
-    with serving(Step(events=events)) as server:
-        assert (await replied(client(server.base_url))).text == "ok"
 
 
 def chunk(**choice: Any) -> str:
@@ -254,12 +242,6 @@ def test_such_a_reply_without_any_end_of_thinking_is_the_answer_unless_it_was_cu
     reply.take(thoughts.rest(finish))
     assert reply.text == ("B is the answer." if finish == "stop" else "")
     assert reply.reasoning
-
-
-async def test_thinking_without_an_end_is_no_answer() -> None:
-    with serving(Step([{"content": "<think>"}, {"content": "Let me see"}])) as server:
-        reply = await replied(client(server.base_url))
-    assert (reply.reasoning, reply.text) == ("Let me see", "")
 
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -13,15 +13,7 @@ import pytest
 
 from knowledge.embedding import build_embedder
 from knowledge.embedding.base import Embedder, embedders
-from tests.embedders import (
-    MODELS,
-    ROOT,
-    EmbeddingService,
-    bundled,
-    bundled_model,
-    exported_model,
-    serving,
-)
+from tests.embedders import MODELS, ROOT, EmbeddingService, bundled, bundled_model, exported_model, serving
 
 PASSAGES = [
     "Employees may take twenty days of paid leave each year.",

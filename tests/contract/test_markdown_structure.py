@@ -82,12 +82,7 @@ def test_front_matter_is_fields(source: str, own: dict[str, str], tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "source",
-    [
-        "---\na: [b\n---\nText.\n",
-        "+++\na = = 1\n+++\nText.\n",
-        "---\njust words\n---\nText.\n",
-    ],
+    "source", ["---\na: [b\n---\nText.\n", "+++\na = = 1\n+++\nText.\n", "---\njust words\n---\nText.\n"]
 )
 def test_what_is_no_front_matter_is_text(source: str, tmp_path: Path) -> None:
     document = file(source, tmp_path)

@@ -1,7 +1,6 @@
 """What every parser promises: it reads its own format with structure, and says why it does not read anything else."""
 
 import csv
-from collections.abc import Callable
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, T
 from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, UnreadableFile, load, parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
+from tests.hidden_samples import saved
 from tests.scans import PICTURES
 
 load()
@@ -96,12 +96,6 @@ def pdf() -> bytes:
     grid = TableStyle([("GRID", (0, 0), (-1, -1), 1, "black"), ("FONT", (0, 0), (-1, -1), "STSong-Light")])
     story = [Paragraph("Travel 差旅", styles["Heading1"]), Paragraph(PROSE * 3, styles["Normal"]), PageBreak()]
     return saved(lambda file: SimpleDocTemplate(file, pagesize=A4).build([*story, Table(ROWS, style=grid)]))
-
-
-def saved(save: Callable[[BytesIO], None]) -> bytes:
-    file = BytesIO()
-    save(file)
-    return file.getvalue()
 
 
 SAMPLES: dict[str, bytes] = {
@@ -181,15 +175,7 @@ def test_text_and_bytes_of_no_known_type_are_refused_under_a_binary_name(name: s
         assert refused.value.code == code
 
 
-@pytest.mark.parametrize(
-    "filename",
-    [
-        "a.doc",
-        "a.exe",
-        "a",
-        "",
-    ],
-)
+@pytest.mark.parametrize("filename", ["a.doc", "a.exe", "a", ""])
 def test_unknown_type_is_refused_and_the_accepted_ones_are_named(filename: str, tmp_path: Path) -> None:
     with pytest.raises(Rejected, match=r"Supported: .*\.docx, .*\.pdf, .*\.xlsx"):
         parse(b"content", filename, tmp_path)
@@ -241,10 +227,9 @@ def test_pdf_without_a_text_layer_has_pages_but_no_blocks(tmp_path: Path) -> Non
     assert (document.page_count, document.blocks) == (1, ())
 
 
-@pytest.mark.parametrize("stated", ["Document1"])
-def test_a_title_that_a_program_filled_in_gives_way_to_the_first_heading(stated: str, tmp_path: Path) -> None:
+def test_a_title_that_a_program_filled_in_gives_way_to_the_first_heading(tmp_path: Path) -> None:
     word, slides = docx.Document(), pptx.Presentation()
-    word.core_properties.title = slides.core_properties.title = stated
+    word.core_properties.title = slides.core_properties.title = "Document1"
     word.add_heading("Travel", 1)
     slides.slides.add_slide(slides.slide_layouts[5]).shapes.title.text = "Travel"
     for content, name in ((saved(word.save), "a.docx"), (saved(slides.save), "a.pptx")):
@@ -342,8 +327,3 @@ def test_merged_cells_are_filled_and_hidden_sheets_left_out(tmp_path: Path) -> N
 def test_damaged_file_says_which_format_it_is_not(tmp_path: Path) -> None:
     with pytest.raises(ParseFailed, match="not a valid PDF file"):
         parse(b"%PDF-1.7 nothing else", "a.pdf", tmp_path)
-
-
-def test_a_markdown_page_that_only_says_its_name_is_that_name(tmp_path: Path) -> None:
-    parsed = parse(b"---\ntitle: Workload Resources\nweight: 20\n---\n", "_index.md", tmp_path)
-    assert [(block.kind, block.text) for block in parsed.blocks] == [("heading", "Workload Resources")]

@@ -23,6 +23,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsers.base import ParseFailed
 from tests.contract.test_hidden_text import parsed
+from tests.hidden_samples import saved
 from tests.hidden_texts import SEEN, UNSEEN, invisible, pdf
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -145,9 +146,7 @@ def test_white_words_on_any_shading_are_read(how: str, by_style: bool, tmp_path:
     run = document.add_paragraph(style=style).add_run(SEEN["en"])
     run.font.color.rgb = RGBColor(255, 255, 255)
     (style.element.get_or_add_pPr() if by_style else run._r.get_or_add_rPr()).append(shade)
-    file = BytesIO()
-    document.save(file)
-    assert SEEN["en"] in parsed(file.getvalue(), "a.docx", tmp_path).text
+    assert SEEN["en"] in parsed(saved(document.save), "a.docx", tmp_path).text
 
 
 def test_what_a_field_shows_is_read_and_one_that_never_ends_hides_nothing(tmp_path: Path) -> None:
@@ -157,9 +156,7 @@ def test_what_a_field_shows_is_read_and_one_that_never_ends_hides_nothing(tmp_pa
     for before, after in ((f"{begin}{code}{separate}", end), (begin, "")):
         words = f"<w:r><w:t>{SEEN['en']}</w:t></w:r>"
         document.element.body.insert(0, parse_xml(f"<w:p {WORD}>{before}{words}{after}</w:p>"))
-    file = BytesIO()
-    document.save(file)
-    found = parsed(file.getvalue(), "a.docx", tmp_path)
+    found = parsed(saved(document.save), "a.docx", tmp_path)
     assert found.text.count(SEEN["en"]) == 2
 
 
@@ -174,9 +171,7 @@ def test_of_two_versions_the_one_that_word_shows_is_read(name: str, is_shown: bo
     source = f"<w:p {names}><w:r><mc:AlternateContent>{versions}</mc:AlternateContent></w:r></w:p>"
     document = docx.Document()
     document.element.body.insert(0, parse_xml(source))
-    file = BytesIO()
-    document.save(file)
-    text = parsed(file.getvalue(), "a.docx", tmp_path).text
+    text = parsed(saved(document.save), "a.docx", tmp_path).text
     assert (SEEN["en"] in text, SEEN["zh"] in text) == (is_shown, not is_shown)
 
 
@@ -184,9 +179,7 @@ def test_a_shape_partly_on_the_slide_is_read(tmp_path: Path) -> None:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     slide.shapes.add_textbox(Inches(-1), Inches(1), Inches(6), Inches(1)).text_frame.text = SEEN["en"]
-    file = BytesIO()
-    deck.save(file)
-    assert SEEN["en"] in parsed(file.getvalue(), "a.pptx", tmp_path).text
+    assert SEEN["en"] in parsed(saved(deck.save), "a.pptx", tmp_path).text
 
 
 def white_words(slide: Any) -> None:
@@ -213,9 +206,7 @@ def test_white_words_of_a_slide_on_something_are_read(what: str, tmp_path: Path)
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     BEHIND[what](slide)
     white_words(slide)
-    file = BytesIO()
-    deck.save(file)
-    document = parsed(file.getvalue(), "a.pptx", tmp_path)
+    document = parsed(saved(deck.save), "a.pptx", tmp_path)
     assert document.text == SEEN["en"]
     assert document.apart == ()
 
@@ -226,9 +217,7 @@ def workbook(change: Callable[[Any], object]) -> bytes:
     sheet.append(["Rule", "Note"])
     sheet.append([SEEN["en"], 777])
     change(sheet)
-    file = BytesIO()
-    book.save(file)
-    return file.getvalue()
+    return saved(book.save)
 
 
 def formatted(cell: str, code: str) -> Callable[[Any], object]:

@@ -12,7 +12,7 @@ from django.db.models import Q, Value
 from pydantic import Field
 
 from agent.evidence.fencing import MAX_CHARACTERS, bounded
-from agent.tool_names import ALIASES, ORDER
+from agent.tool_names import ALIASES
 from agent.tools import base
 from agent.tools.base import Tool, ToolContext, default_names, in_order, specification, tools
 from agent.tools.calling import Called
@@ -90,10 +90,6 @@ def make_secret(name: str) -> Document:
     if name == "query_knowledge_graph":
         fill(base_row.pk)
     return document
-
-
-def test_the_built_in_tools_are_these() -> None:
-    assert set(NAMES) == set(ORDER)
 
 
 # Specification 004: names in the order of its catalogue, and those of its `DefaultAllowedTools`.

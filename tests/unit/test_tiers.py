@@ -1,14 +1,9 @@
 """The list of tests that the quick tier leaves out, and what a run says of what it could not do."""
 
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from scripts import test_report
 from tests import programs, tiers
 
 LINES = [line for line in tiers.LISTED.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
@@ -55,25 +50,3 @@ def test_a_missing_program_skips_here_and_fails_in_ci(monkeypatch: pytest.Monkey
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="git is missing"):
         programs.skip_without("git")
-
-
-def test_the_closing_line_names_each_missing_program_once() -> None:
-    tallies = [{"skipped": {"needs git": 2}}, {"skipped": {"needs git": 1, "needs Chromium": 4}}]
-    assert test_report.missing(tallies) == "Skipped here: needs Chromium (4); needs git (3)."
-    assert test_report.missing([{"skipped": {}}]) == ""
-
-
-def test_the_stamp_adds_the_processes_up_with_git_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    tallies = [{"passed": 3, "failed": 0}, {"passed": 4, "failed": 1}]
-    for _way in range(2):
-        assert re.search(r"part 2/8  60 s  7 passed  1 failed$", test_report.stamp(tallies, "2/8", 60))
-        monkeypatch.setenv("PATH", "")
-
-
-def test_a_test_on_a_worker_counts_once(tmp_path: Path) -> None:
-    """The process of a worker writes a summary, too."""
-    tally = tmp_path / "tally"
-    one = "tests/unit/test_tiers.py::test_the_parts_are_all_files_and_share_none"
-    words = [sys.executable, "-m", "pytest", "-n", "1", "--tally", str(tally), one]
-    subprocess.run(words, cwd=tiers.ROOT, check=True, capture_output=True)
-    assert [json.loads(line)["passed"] for line in tally.read_text(encoding="utf-8").splitlines()] == [1]

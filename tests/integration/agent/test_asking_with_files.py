@@ -19,16 +19,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.ingestion.pipeline import ingest
-from knowledge.models import (
-    ATTACHMENTS,
-    Chunk,
-    ChunkIndex,
-    ChunkTokens,
-    Document,
-    Folder,
-    FolderKind,
-    KnowledgeBase,
-)
+from knowledge.models import ATTACHMENTS, Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services import attachments as files
 from tests.factories import allow, make_base, make_folder, make_user

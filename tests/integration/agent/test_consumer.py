@@ -1,4 +1,4 @@
-"""The socket of the chat page: who may open it, what it refuses, and that a refusal leaves it open."""
+"""The socket of the chat page and of programs with a token: who may open it, what it refuses, and that a refusal leaves it open."""
 
 import asyncio
 import json
@@ -21,7 +21,10 @@ from agent.conversations.sessions import create_session
 from agent.models import Message, Role
 from agent.pages.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.urls import websocket_urlpatterns
+from authz.models import ApiToken
 from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens.api_tokens import issue_token
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, make_library, make_reader
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
@@ -211,19 +214,20 @@ ENDS: dict[str, Callable[[Client, User], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", ENDS)
-def test_an_open_socket_ends_with_the_session_that_opened_it(what: str) -> None:
-    user, browser = make_user(), Client()
-    browser.force_login(user)
+def test_an_open_socket_ends_with_the_session_that_opened_it() -> None:
+    for what, ends in ENDS.items():
+        user, browser = make_user(), Client()
+        browser.force_login(user)
+        session_id = session_of(user)
 
-    async def talk(socket: Socket) -> int:
-        assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
-        await sync_to_async(ENDS[what])(browser, user)
-        await socket.send(json.dumps({"query": LEAVE}))
-        return await socket.close_code()
+        async def talk(socket: Socket) -> int:
+            assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
+            await sync_to_async(ends)(browser, user)  # noqa: B023 - called within the turn
+            await socket.send(json.dumps({"query": LEAVE}))
+            return await socket.close_code()
 
-    assert talked(user, session_of(user), talk, browser) == SIGNED_OUT
-    assert Message.objects.count() == 2
+        assert talked(user, session_id, talk, browser) == SIGNED_OUT, what
+        assert Message.objects.filter(session_id=session_id).count() == 2, what
 
 
 def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> None:
@@ -311,3 +315,40 @@ def test_answers_of_other_conversations_are_neither_read_nor_stopped_here() -> N
     for events in talked(reader, session_of(reader), try_both):
         assert [event["response_type"] for event in events] == ["error"]
         assert "no such message" in events[0]["content"]
+
+
+def program(secret: str, session_id: UUID, talk: Any, browser: Client | None = None) -> Any:
+    """What `talk` does over a socket that was opened with a token. browser: whose cookies are sent beside it."""
+
+    sent: Any = browser or Client()
+    sent.token = secret
+    return talked(None, session_id, talk, sent)
+
+
+def secret_of(user: User, *scopes: TokenScope) -> str:
+    return issue_token(Principal.of(user), name="program", scopes=scopes)[1]
+
+
+async def closed(socket: Socket) -> int:
+    return await socket.close_code()
+
+
+def test_a_token_for_chat_asks_and_follows() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    asked = json.dumps({"query": LEAVE})
+    events = program(secret_of(reader, TokenScope.CHAT), session_of(reader), lambda socket: answer_to(socket, asked))
+    assert "30 days" in text_of(events)
+    assert events[-1]["data"] == {"stop_reason": "ok"}
+
+
+def test_a_token_for_something_else_or_a_dead_one_opens_nothing_whatever_cookie_comes_with_it() -> None:
+    reader = make_user()
+    mine, browser = session_of(reader), Client()
+    browser.force_login(reader)
+    assert program(secret_of(reader, TokenScope.SEARCH), mine, closed, browser) == SIGNED_OUT
+    assert program("ekc_nonsense", mine, closed, browser) == SIGNED_OUT
+    secret = secret_of(reader, TokenScope.CHAT)
+    ApiToken.objects.update(revoked_at="2026-01-01T00:00:00Z")
+    assert program(secret, mine, closed, browser) == SIGNED_OUT
+    assert program(secret_of(make_user(), TokenScope.CHAT), mine, closed, browser) == NOT_YOURS

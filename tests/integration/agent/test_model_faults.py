@@ -38,7 +38,7 @@ FAULTS = {
 LIMITS = replace(HURRIED, first_s=0.5, between_s=0.5, total_s=1.5)
 PLACES = ("at once", "after a call")
 SAID = {  # a slow machine may meet its time limit earlier than the fault: each of these is right then
-    "The language model is not responding, so this answer quotes documents.",
+    "The language model is not responding, so this answer quotes documents."
 }
 
 

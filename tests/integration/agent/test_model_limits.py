@@ -16,15 +16,7 @@ from agent.models import AgentProfile, DayOfUse
 from agent.profiles.settings import Options
 from agent.prompting import count_messages, count_tokens
 from tests.factories import make_document
-from tests.integration.agent.conversations import (
-    LEAVE,
-    Floor,
-    Handbook,
-    asked,
-    make_reader,
-    stored,
-    words,
-)
+from tests.integration.agent.conversations import LEAVE, Floor, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import Request, Step, calls, says
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from agent.events import Answer, Complete, Reflection, StopReason, Thinking, ToolCall, ToolResult
 from tests.integration.agent.conversations import LEAVE, asked, stored, words
-from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import Request, Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -69,12 +69,6 @@ def test_what_a_model_thinks_is_streamed_and_no_part_of_the_answer(reader: User)
     assert words(events) == stored(events).content == SHOWN
 
 
-def test_an_answer_after_thinking_aloud_is_the_answer_alone(reader: User) -> None:
-    with modelled(SEARCH, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
-        events = asked(reader, LEAVE)
-    assert words(events) == SHOWN
-
-
 FORTY = "The manual says that employees have 30 days of annual leave in each calendar year [1]. I tell them that.\n</think>\n\n"
 
 
@@ -88,18 +82,6 @@ def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(
     thoughts = "".join(event.content for event in of(events, Thinking))
     assert "The manual says" in thoughts
     assert "</think>" not in thoughts
-
-
-def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(reader: User) -> None:
-    with modelled(
-        SEARCH, says(f"{FORTY}{THIRTY}", size=3),
-        SEARCH, says(f"{FORTY}{THIRTY}"),
-        judges("supported", quote="30 days of annual leave"),
-    ):  # fmt: skip
-        first, second = asked(reader, LEAVE), asked(reader, LEAVE)
-    assert "</think>" not in words(first)
-    assert [sentence["text"] for sentence in stored(first).sentences] == [THIRTY.removesuffix(" [1].") + "."]
-    assert words(second) == SHOWN
 
 
 def test_what_no_database_keeps_ends_no_run(reader: User) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from agent.events import Answer, StopReason, ToolCall
+from agent.events import Answer, StopReason
 from agent.models import AgentProfile
 from agent.profiles.settings import Options
 from tests.factories import make_document
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
-from tests.integration.agent.modelled import THIRTY, modelled, of, roles, sent
+from tests.integration.agent.modelled import THIRTY, modelled, of, sent
 from tests.modelserver import ModelServer, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -30,17 +30,6 @@ def assert_only_added_to(server: ModelServer) -> None:
         if "tools" in later:
             assert bytes_of(later["messages"]).startswith(bytes_of(earlier["messages"])[:-1])
             assert later["tools"] == earlier["tools"]
-
-
-def test_the_first_call_has_the_evidence_and_one_call_is_enough(reader: User) -> None:
-    with modelled(says(THIRTY)) as server:
-        events = asked(reader, LEAVE)
-    assert words(events) == THIRTY.replace(" [1].", ".[1]")
-    assert roles(server.requests[0]) == ["system", "user"]
-    assert "30 days of annual leave" in dict(NUMBERED.findall(sent(server.requests[0])))["1"]
-    assert sent(server.requests[0]).rstrip().endswith(LEAVE)
-    assert not of(events, ToolCall)
-    assert stored(events).state["plan"]["route"] == "DOC"
 
 
 def test_a_conversation_is_only_added_to_and_evidence_keeps_its_number(handbook: Handbook) -> None:

@@ -1,6 +1,7 @@
 """Without a model: the best passages, or that nothing was found. Which one depends on what this person may read alone."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, Complete, Event, StopReason
@@ -65,10 +66,8 @@ def test_the_best_passages_are_shown_and_not_called_an_answer(handbook: Handbook
     assert (hidden.content, hidden.masked_count, hidden.citations) == ("", len(row.sentences) - 1, ())
 
 
-def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(handbook: Handbook, floor: Floor) -> None:
+def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(reader: User, floor: Floor) -> None:
     floor(near=False)
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
     assert words(asked(reader, UNKNOWN)).splitlines() == [
         "I found nothing about this in the 1 document you can read.",
         "Searched: Handbook.",
@@ -96,16 +95,6 @@ def test_forbidden_looks_like_missing(handbook: Handbook, floor: Floor, *, near:
     assert told(asked(reader, SALARY)) == hidden
 
 
-def test_a_fragment_is_asked_with_the_question_before_it(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = Principal.of(make_reader(base))
-    session = create_session(reader)
-    asked(reader, LEAVE, session)
-    second = asked(reader, "and by region?", session)
-    said = [event.content for event in second if event.response_type == "agent_query"]
-    assert said[-1] == f"{LEAVE[:-1]} (by region)?"
-
-
 def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbook: Handbook, floor: Floor) -> None:
     base, manual, _secret = handbook
     make_document(base, "whales.md", "# Whales\n\nA sick whale is towed to the third harbour.\n", ingested=True)
@@ -123,9 +112,7 @@ def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbo
 SLIP = "How many days of anual leave do employees have?"
 
 
-def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(reader: User) -> None:
     events = asked(reader, SLIP)
     assert "30 days" in words(events)
     assert stored(events).notice == "I read it as: How many days of annual leave do employees have?"

@@ -14,14 +14,7 @@ from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
 from agent.models.question_sets import CaseFault
 from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
-from agent.question_sets.services import (
-    add_answer,
-    add_lines,
-    change_case,
-    create_set,
-    start_run,
-    stop_run,
-)
+from agent.question_sets.services import add_answer, add_lines, change_case, create_set, start_run, stop_run
 from agent.question_sets.upload import lines_of
 from audit.actions import Action
 from audit.models import Entry

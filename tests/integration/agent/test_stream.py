@@ -213,8 +213,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook
 
     salary = "The salary of the managing director is 420,000 euros a year [1]."
     with modelled(
-        calls(("knowledge_search", {"queries": [SALARY]})),
-        says(f"{salary} And more will never come", size=200, hang=1),
+        calls(("knowledge_search", {"queries": [SALARY]})), says(f"{salary} And more will never come", size=200, hang=1)
     ):
         before, late = lived(live, read_late)
     assert "420,000" in text_of(before)

@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 from celery import current_app
+from django.contrib.auth.models import User
 from django.test import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -17,6 +16,7 @@ from structlog.contextvars import bound_contextvars
 
 from agent.events import StopReason
 from copilot_site.lib import traces
+from tests.contract.test_outgoing_clients import Heard, http_server
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.modelserver import Step, says
@@ -25,52 +25,24 @@ from tests.ports import closed_port
 pytestmark = pytest.mark.django_db
 
 
-class Receiver(HTTPServer):
-    """A collector: keeps what it is sent."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, dict[str, str], bytes]] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def spans(self) -> list[dict[str, Any]]:
-        """Name, attributes and ids of every span, in the order they came."""
-        found = []
-        for _path, _headers, body in self.requests:
-            message = ExportTraceServiceRequest.FromString(body)
-            for resource in message.resource_spans:
-                for span in (span for scope in resource.scope_spans for span in scope.spans):
-                    pairs = {attribute.key: attribute.value for attribute in span.attributes}
-                    values = {key: getattr(value, value.WhichOneof("value")) for key, value in pairs.items()}
-                    found.append(
-                        {"name": span.name, "span": span, "id": span.span_id, "parent": span.parent_span_id, **values}
-                    )
-        return found
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.requests.append((self.path, dict(self.headers), body))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Nothing on the terminal."""
-
-
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join(10)
-    server.server_close()
+def receiver() -> Iterator[Heard]:
+    """A collector: keeps what it is sent."""
+    with http_server() as heard:
+        yield heard
+
+
+def spans_at(receiver: Heard) -> list[dict[str, Any]]:
+    """Name, attributes and ids of every span, in the order they came."""
+    found = []
+    for _method, _path, _headers, body in receiver.requests:
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+            for span in (span for scope in resource.scope_spans for span in scope.spans):
+                pairs = {attribute.key: attribute.value for attribute in span.attributes}
+                values = {key: getattr(value, value.WhichOneof("value")) for key, value in pairs.items()}
+                known = {"name": span.name, "span": span, "id": span.span_id, "parent": span.parent_span_id}
+                found.append(known | values)
+    return found
 
 
 @contextmanager
@@ -87,26 +59,22 @@ def reported(settings: Any, endpoint: str) -> Iterator[None]:
 
 
 def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
-    handbook: Handbook,
-    settings: Any,
-    receiver: Receiver,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    reader: User, settings: Any, receiver: Heard, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    base, _manual, _secret = handbook
     with (
-        reported(settings, f"http://127.0.0.1:{receiver.server_port}/"),
+        reported(settings, f"{receiver.url}/"),
         modelled(SEARCH, says(THIRTY)),
         django_capture_on_commit_callbacks(execute=True),
     ):
-        row = stored(asked(make_reader(base), LEAVE))
-    (whole,) = [span for span in receiver.spans if not span["parent"]]
+        row = stored(asked(reader, LEAVE))
+    (whole,) = [span for span in spans_at(receiver) if not span["parent"]]
     assert whole["name"] == "invoke_agent copilot"
     assert whole["gen_ai.operation.name"] == "invoke_agent"
     assert whole["gen_ai.conversation.id"] == str(row.session_id)
     assert whole["copilot.run.id"] == str(row.pk)
     assert (whole["gen_ai.usage.input_tokens"], whole["gen_ai.usage.output_tokens"]) == (20, 10)
     assert (whole["copilot.stop_reason"], whole["copilot.route"], whole["copilot.evidence.cited"]) == ("ok", "DOC", 1)
-    below = [span for span in receiver.spans if span["parent"]]
+    below = [span for span in spans_at(receiver) if span["parent"]]
     assert {span["parent"] for span in below} == {whole["id"]}
     assert [span["name"] for span in below].count("chat default") == 2
     *_first, tool = [span for span in below if span.get("gen_ai.operation.name") == "execute_tool"]
@@ -115,31 +83,24 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
     for span in below:
         assert whole["span"].start_time_unix_nano <= span["span"].start_time_unix_nano
         assert span["span"].end_time_unix_nano <= whole["span"].end_time_unix_nano
-    path, headers, _body = receiver.requests[0]
+    _method, path, headers, _body = receiver.requests[0]
     assert (path, headers["x-key"], headers["x-team"]) == ("/v1/traces", "k1", "a=b")
-    everything = b"".join(body for _path, _headers, body in receiver.requests)
+    everything = b"".join(body for *_rest, body in receiver.requests)
     for text in (b"annual", b"30 days", b"manual", LEAVE.encode(), row.session.user.username.encode()):
         assert text not in everything
 
 
 def test_request_run_model_call_and_task_of_one_request_id_are_one_trace(
-    handbook: Handbook,
-    settings: Any,
-    receiver: Receiver,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    reader: User, settings: Any, receiver: Heard, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    base, _manual, _secret = handbook
-    with (
-        reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
-        modelled(SEARCH, says(THIRTY)) as server,
-    ):
+    with reported(settings, receiver.url), modelled(SEARCH, says(THIRTY)) as server:
         Client().get("/sign-in/", headers={"X-Request-ID": "r-7"})
         with bound_contextvars(request_id="r-7"):
             with django_capture_on_commit_callbacks(execute=True):
-                asked(make_reader(base), LEAVE)
+                asked(reader, LEAVE)
             current_app.tasks["copilot_site.heartbeat"].apply()
         current_app.tasks["copilot_site.heartbeat"].apply()
-    whole = [span for span in receiver.spans if not span["parent"]]
+    whole = [span for span in spans_at(receiver) if not span["parent"]]
     assert [(span["name"], span["copilot.request.id"]) for span in whole] == [
         ("GET sign-in/", "r-7"),
         ("invoke_agent copilot", "r-7"),
@@ -156,7 +117,7 @@ def test_request_run_model_call_and_task_of_one_request_id_are_one_trace(
 def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     handbook: Handbook,
     settings: Any,
-    receiver: Receiver,
+    receiver: Heard,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     base, _manual, _secret = handbook
@@ -164,17 +125,14 @@ def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
         asked(make_reader(base), LEAVE)
     assert traces.provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
     with (
-        reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
+        reported(settings, receiver.url),
         modelled(chooses=lambda _request: Step(status=401)),
         django_capture_on_commit_callbacks(execute=True),
     ):
         asked(make_reader(base), LEAVE)
-    failed = {span["name"]: span["error.type"] for span in receiver.spans if "error.type" in span}
+    failed = {span["name"]: span["error.type"] for span in spans_at(receiver) if "error.type" in span}
     assert failed == {"chat default": "ModelMisconfigured"}
-    with (
-        reported(settings, f"http://127.0.0.1:{closed_port()}"),
-        django_capture_on_commit_callbacks(execute=True),
-    ):
+    with reported(settings, f"http://127.0.0.1:{closed_port()}"), django_capture_on_commit_callbacks(execute=True):
         assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK
 
 

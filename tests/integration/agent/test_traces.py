@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import StopReason, ToolResult
@@ -45,9 +46,7 @@ def kept(events: list) -> str:  # type: ignore[type-arg]
     return json.dumps(state, ensure_ascii=False)
 
 
-def test_quotations_leave_no_text_in_the_state(handbook: Handbook, floor: Floor) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_quotations_leave_no_text_in_the_state(reader: User, floor: Floor) -> None:
     assert not [word for word in WORDS if word in kept(asked(reader, LEAVE))]
     floor(near=False)
     events = asked(reader, UNKNOWN)
@@ -55,11 +54,9 @@ def test_quotations_leave_no_text_in_the_state(handbook: Handbook, floor: Floor)
     assert not [word for word in WORDS if word in kept(events)]
 
 
-def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(reader: User) -> None:
     sheets = make_base("Sheets")
     sheet = make_document(sheets, "sales.csv", f"Region,Sales\n{CELL},120\nNorthern,80\n", ingested=True)
-    reader = make_reader(base)
     allow(reader, sheets)
     ids = [str(sheet.pk)]
     wrong = calls(("data_analysis", {"knowledge_ids": ids, "sql": 'SELECT CAST("Region" AS INTEGER) FROM t1'}))

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.conversations.sessions import get_message
@@ -58,11 +59,7 @@ def results(events: list[Any], name: str) -> list[Any]:
     return [event for event in of(events, ToolResult) if event.data["tool_name"] == name]
 
 
-def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
-    handbook: Handbook, site: Site, engine: Engine
-) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(reader: User, site: Site, engine: Engine) -> None:
     fetch = calls(("web_fetch", {"items": [{"url": f"{site.url}/leave", "prompt": "extra week"}]}))
     written = says(
         "Employees have 30 days of annual leave in each calendar year [1]. "
@@ -188,22 +185,19 @@ def test_a_question_that_a_model_completed_is_not_taken_for_the_words_of_the_per
     assert border_of(run).kept_back("ticket Bluebird") == ["bluebird"]
 
 
-def test_half_a_character_in_what_a_search_brings_is_left_out(handbook: Handbook, site: Site, engine: Engine) -> None:
+def test_half_a_character_in_what_a_search_brings_is_left_out(reader: User, site: Site, engine: Engine) -> None:
     """JSON may hold it escaped, and no database keeps it: it ended the run."""
     engine.found = [hit(f"{site.url}/leave?\ud800", "Leave\ud800", f"\0{LAW}\udfff")]
-    base, _manual, _secret = handbook
     written = says("The Norwegian Working Environment Act demands 25 working days of annual leave [2].")
     with modelled(INSIDE, OUTSIDE, written):
-        events = asked(make_reader(base), QUESTION)
+        events = asked(reader, QUESTION)
     assert words(events) == "The Norwegian Working Environment Act demands 25 working days of annual leave.[1]"
 
 
-def test_an_earlier_answer_stays_inside_as_the_documents_do(handbook: Handbook, site: Site, engine: Engine) -> None:
+def test_an_earlier_answer_stays_inside_as_the_documents_do(reader: User, site: Site, engine: Engine) -> None:
     """A follow-up may say what the person asked before, and nothing that was answered."""
     from agent.conversations.sessions import create_session
 
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
     session = create_session(Principal.of(reader))
     with modelled(INSIDE, says("Employees have 30 days of annual leave in each calendar year [1].")):
         asked(reader, "How many days of annual leave do employees have?", session)
@@ -215,14 +209,13 @@ def test_an_earlier_answer_stays_inside_as_the_documents_do(handbook: Handbook, 
     assert engine.asked == ["annual leave days Norway"]
 
 
-def test_only_what_somebody_named_is_opened(handbook: Handbook, site: Site, engine: Engine) -> None:
+def test_only_what_somebody_named_is_opened(reader: User, site: Site, engine: Engine) -> None:
     """An address that the model makes up could carry what it has read: neither its host nor its path is asked for."""
-    base, _manual, _secret = handbook
     site.pages["/mine"] = page("Mine", text=PAGE)
     site.pages["/?q=30"] = page("Taken", text=PAGE)
     items = [{"url": f"{site.url}/mine"}, {"url": f"{site.url}/?q=30"}, {"url": f"{site.url}/mine?q=30"}]
     with modelled(INSIDE, calls(("web_fetch", {"items": items})), says("NO_ANSWER")):
-        events = asked(make_reader(base), f"What does {site.url}/mine say of leave?")
+        events = asked(reader, f"What does {site.url}/mine say of leave?")
     (fetched,) = results(events, "web_fetch")
     assert [element["code"] for element in fetched.data["results"]] == ["ok", "not_offered", "not_offered"]
     assert site.asked == ["/mine"]
@@ -251,12 +244,11 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
 
 
 def test_without_a_model_that_writes_nothing_from_outside_is_taken_for_the_house_s_own(
-    handbook: Handbook, site: Site, engine: Engine
+    reader: User, site: Site, engine: Engine
 ) -> None:
-    base, _manual, _secret = handbook
     broken = Step(status=500, body="{}")
     with modelled(INSIDE, OUTSIDE, broken, broken):
-        events = asked(make_reader(base), "How many days of annual leave do employees have?")
+        events = asked(reader, "How many days of annual leave do employees have?")
     assert "30 days" in words(events)
     assert "Norwegian" not in words(events)
     assert of(events, References)[-1].web_references == []
@@ -306,12 +298,11 @@ def test_without_the_look_for_orders_it_would(
         check_that_a_page_gives_no_orders(handbook, site, engine)
 
 
-def test_what_the_company_forbids_is_neither_shown_nor_read(handbook: Handbook, site: Site, engine: Engine) -> None:
-    base, _manual, _secret = handbook
+def test_what_the_company_forbids_is_neither_shown_nor_read(reader: User, site: Site, engine: Engine) -> None:
     WebHost.objects.create(entry="*.rumours.example", is_allowed=False)
     engine.found = [hit("http://x.rumours.example/1", "Rumour", LAW), hit(f"{site.url}/leave", "Leave", LAW)]
     with modelled(INSIDE, OUTSIDE, says("NO_ANSWER")):
-        events = asked(make_reader(base), QUESTION)
+        events = asked(reader, QUESTION)
     (found,) = results(events, "web_search")
     assert [element["url"] for element in found.data["results"]] == [f"{site.url}/leave"]
 

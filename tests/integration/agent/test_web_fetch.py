@@ -272,12 +272,12 @@ def test_the_company_s_hosts_open_what_is_inside_only_where_the_operator_names_i
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("entry", ["http://x.example", "a,b", "a b", "", "127.1"])
-def test_what_is_no_host_is_refused(entry: str) -> None:
+def test_what_is_no_host_is_refused() -> None:
     from django.core.exceptions import ValidationError
 
-    with pytest.raises(ValidationError):
-        WebHost(entry=entry).full_clean()
+    for entry in ("http://x.example", "a,b", "a b", "", "127.1"):
+        with pytest.raises(ValidationError):
+            WebHost(entry=entry).full_clean()
 
 
 @pytest.mark.django_db(transaction=True)

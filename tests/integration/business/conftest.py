@@ -8,6 +8,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -191,6 +192,38 @@ def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
         connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
     yield opened
     sql_views.drop_all(opened.admin)
+
+
+@pytest.fixture
+def root(db: None) -> "User":
+    """A superuser."""
+    from tests.factories import make_user
+
+    return make_user("root", is_superuser=True)
+
+
+@pytest.fixture
+def steward(source: "DataSource") -> "User":
+    """Staff that manages the shop and may ask it, and may not look through other people's eyes."""
+    from authz.permissions import Right
+    from business.sources.grants import grant
+    from tests.integration.governance.world import staff
+
+    person = staff("stew")
+    grant(None, source, to=person, right=Right.MANAGE)
+    grant(None, source, to=person)
+    return person
+
+
+@contextmanager
+def one_more_customer(shop: "Address") -> "Iterator[None]":
+    """A customer of North, while the block lasts."""
+    with psycopg.connect(**shop.keywords(), autocommit=True) as connection:
+        connection.execute("INSERT INTO customer (id, org_unit) VALUES (1000, 'North')")
+        try:
+            yield
+        finally:
+            connection.execute("DELETE FROM customer WHERE id = 1000")
 
 
 @dataclass(frozen=True)

@@ -80,13 +80,6 @@ def test_without_the_other_texts_it_is_not(orders: Access) -> None:
     assert "Index Name" not in plan_of(orders, ASKED["latest ten"])
 
 
-def test_a_column_without_an_index_has_no_view(orders: Access, always: None) -> None:
-    checked = guard("SELECT id FROM orders ORDER BY quantity", orders.policy, Target("w"))
-    (path,) = checked.paths()
-    assert not sql_views.has_views(orders.admin, orders.policy, path.orders)
-    assert async_to_sync(run_sql)(orders, "SELECT id FROM orders ORDER BY quantity LIMIT 3").rows is not None
-
-
 def test_each_text_says_the_same(orders: Access) -> None:
     """As many rows, and each among those that the first text could show."""
 
@@ -133,23 +126,6 @@ def test_what_is_summed_is_read_once_to_be_shown_and_counted(orders: Access) -> 
     assert answer.rows is not None
     assert (answer.rows.rows, answer.rows.is_truncated) == (first.rows.rows, False)
     assert answer.total == counted.rows.rows[0][0]
-
-
-def test_rows_that_come_at_once_are_not_all_read_to_be_shown(orders: Access) -> None:
-    """They are counted by another text, without their order and columns."""
-
-    async def chosen() -> tuple[str, str | None]:
-        sandbox = sql_views.name_of(orders.admin, orders.policy)
-        async with reading(orders.admin.as_role(sandbox)) as connection:
-            checked = guard("SELECT * FROM orders", orders.policy, Target(sandbox))
-            return await cheapest(orders, connection, checked), checked.uncapped
-
-    answer = async_to_sync(run_sql)(orders, "SELECT * FROM orders")
-    counted = async_to_sync(run_sql)(orders, "SELECT count(*) FROM orders")
-    assert counted.rows is not None
-    assert answer.total == counted.rows.rows[0][0]
-    shown, uncapped = async_to_sync(chosen)()
-    assert shown != uncapped
 
 
 def test_a_database_that_was_hardened_before_is_marked_now(orders: Access) -> None:

@@ -25,7 +25,6 @@ from business.guard.refusal import SqlRefused
 from business.models import DataSource, SourceGrant
 from business.pipeline import how_read
 from business.sources.data_scope import ALL_DATA, DataScope, TableName
-from business.sources.grants import grant
 from business.sources.services import open_source, open_sources
 from business.spreadsheets.sources import describe
 from business.statements.run_query import run_query
@@ -76,12 +75,6 @@ def test_a_scope_opens_its_tables_and_no_other(nora: User, sam: User) -> None:
     assert open_to(nora, of()) == open_to(nora, of(TableName("other", "customer"))) == set()
     assert open_to(sam, of(CUSTOMER, SALE)) == {"shop.sale"}
     assert open_to(make_user(), of(CUSTOMER, SALE)) == open_to(make_user(is_superuser=True), of(SALE)) == set()
-
-
-def test_grants_on_one_table_open_it_to_a_scope_at_once(askers: Askers) -> None:
-    assert open_to(askers.sam, of(CUSTOMER)) == set()
-    grant(None, askers.described, to=askers.sam, table="customer")
-    assert open_to(askers.sam, of(CUSTOMER)) == {"shop.customer"}
 
 
 def tool(person: User, scope: DataScope, **arguments: Any) -> Called:

@@ -1,14 +1,12 @@
 """What can go wrong with a question about data: one clear sentence each, and a line in the log."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from agent.events import StopReason
@@ -20,8 +18,6 @@ from business.connections import postgres_session as session
 from business.connections.address import Address
 from business.guard.refusal import Reason, SqlRefused
 from business.models import DataSource, LayerDraft
-from business.semantic_layer.yaml_io import written
-from business.sources.grants import grant
 from business.sources.services import open_source
 from business.statements.run_query import run_query
 from copilot_site.lib.errors import CopilotError
@@ -43,22 +39,6 @@ def refused(person: User, sql: str = COUNT) -> tuple[type[CopilotError], str]:
     assert entry.outcome == (Outcome.DENY if is_refusal else Outcome.ERROR)
     assert "\n" not in str(error.value)
     return type(error.value), str(error.value)
-
-
-@pytest.mark.usefixtures("access")  # its tables are analysed
-def test_a_query_that_would_gather_too_much(northerner: User) -> None:
-    kind, sentence = refused(northerner, "SELECT string_agg(a.name, ',') FROM customer a, customer b, customer c, sale")
-    assert kind is SqlRefused
-    assert sentence == "This would read too much: add a time window or a filter, or ask for fewer tables."
-
-
-def test_a_table_without_a_grant_is_as_good_as_none(source: DataSource) -> None:
-    person = make_user("sal")
-    grant(None, source, to=person, table="sale")
-    sentences = {
-        refused(person, f"SELECT count(*) FROM {table}")[1].replace(table, "…") for table in ("customer", "unicorn")
-    }
-    assert len(sentences) == 1
 
 
 def said(person: User, question: str = MANY) -> dict[str, Any]:
@@ -130,24 +110,6 @@ def test_a_source_that_does_not_answer_says_why_to_those_who_manage_it_alone(
     assert DataSource.unscoped.get(pk=source.pk).layer == before
     entry = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk")
     assert (entry.outcome, entry.reason, entry.target_name) == (Outcome.ERROR, "SourceUnavailable", "shop")
-
-
-def test_a_layer_with_an_unknown_key_is_recorded_and_changes_nothing(source: DataSource, tmp_path: Path) -> None:
-    before = DataSource.unscoped.get(pk=source.pk).layer
-    text = written(source.semantic_layer).replace("name: shop", "name: shop\ncolour: red", 1)
-    client = governing()
-    page = client.post(f"/admin/data-sources/{source.pk}/layer/", {"text": text})
-    assert (page.status_code, "Line 2: unknown key colour." in page.content.decode()) == (400, True)
-    file = tmp_path / "shop.yaml"
-    file.write_text(text)
-    with pytest.raises(CommandError, match=r"^Line 2: unknown key colour\.$"):
-        call_command("data_source", "import", str(file))
-    entries = Entry.objects.filter(action=Action.SETTING_CHANGED, outcome=Outcome.ERROR).order_by("pk")
-    assert [(entry.reason, entry.target_name) for entry in entries] == [
-        ("InvalidInput", "shop"),
-        ("InvalidInput", "shop.yaml"),
-    ]
-    assert DataSource.unscoped.get(pk=source.pk).layer == before
 
 
 TOO_LONG = "The query took longer than 0.05 s, or too much space, and was stopped: add a time window or a filter."

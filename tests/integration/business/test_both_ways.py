@@ -14,10 +14,7 @@ from agent.run_state.run import Run
 from agent.run_state.state import State
 from agent.states import STATES
 from authz.principal import Principal
-from business import pipeline
 from business.models import DataSource, SourceGrant
-from business.parsing.base import Parsed
-from business.sources.services import OpenSource
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import Floor, asked, stored
 from tests.integration.agent.modelled import modelled, of
@@ -25,7 +22,6 @@ from tests.modelserver import calls, says
 from tests.sharing import Share
 
 CUSTOMERS = "How many customers are there?"
-COUNT = {"metrics": {"name": "customer", "agg": "count"}}
 DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January: 12 customers.\n"
 CHOIR = "What is the policy on the number of customers that sing in the choir?"
 UNREAD = "The business data cannot answer this: These words mean nothing in the data: sing, choir."
@@ -99,22 +95,6 @@ def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principa
     assert row.stop_reason == StopReason.OK
     assert len(of(events, References)[-1].query_references) == 1
     assert get_message(chen, row.session, row.pk).queries[0].result is not None
-
-
-def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
-    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    floor(near=False)
-    readings, reading = [], pipeline.reading
-
-    def counted(opened: OpenSource, question: pipeline.DataQuestion) -> Parsed:
-        readings.append((opened.source.name, question.text))
-        return reading(opened, question)
-
-    monkeypatch.setattr(pipeline, "reading", counted)
-    assert "sing, choir" in stored(asked(chen, CHOIR)).notice
-    whole = [name for name, text in readings if text == CHOIR]
-    assert len(whole) == len(set(whole)) > 0
 
 
 def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(

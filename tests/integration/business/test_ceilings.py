@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from tests.evaluation_data import data_folder
 from tests.factories import make_user
-from tests.integration.business.test_questions import DRAFTED
 
 SEED = """
 CREATE TABLE shop (id int PRIMARY KEY, city text);
@@ -54,9 +52,3 @@ def test_gold_statements_reach_the_person_but_for_values_that_no_row_has(db: Non
     assert found["languages"]["zh"]["right"] == 1
     details = {item["id"]: item for item in json.loads((tiny / "report.json").read_text())["details"]}
     assert "There is no city “Utrecht”; there are Delft, Leiden." in details["3"]["note"]
-
-
-def test_over_drafted_layers(db: None) -> None:
-    total = ceiling(DRAFTED, "gold-sql", databases=[data_folder("nl2sql_defog") / "dbs"])["total"]
-    assert (total["wrong"], total["refused"], total["abstained"]) == (0, 0, total["unanswerable"])
-    assert total["right"] >= 0.97 * total["answerable"]

@@ -17,7 +17,6 @@ from business.connections.address import Address, Tls
 from business.connections.postgres_session import SourceUnavailable, connected, reading
 from business.models import DataSource
 from copilot_site.lib.errors import InvalidInput
-from tests.factories import make_user
 from tests.integration.governance.world import client_of
 from tests.listening import CLEAR_TEXT, MD5, listening, make_certificate
 from tests.waiting import wait_for
@@ -33,11 +32,6 @@ def away(db: None) -> DataSource:
     source.set_password(SECRET)
     source.save()
     return source
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return make_user("root", is_superuser=True)
 
 
 def form(source: DataSource, **changed: Any) -> dict[str, Any]:

@@ -1,8 +1,5 @@
 """What a source's keeper says of cost: its limits, how long a result is kept, and which indexes its tables lack."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import psycopg
 import pytest
 from asgiref.sync import async_to_sync
@@ -22,14 +19,10 @@ from business.sources.grants import grant
 from business.sources.services import open_source
 from business.statements.run_query import run_query
 from tests.factories import make_user
+from tests.integration.business.conftest import one_more_customer
 from tests.integration.governance.world import client_of
 
 COUNT = "SELECT count(*) AS n FROM customer"
-
-
-@pytest.fixture
-def root(source: DataSource) -> User:
-    return make_user("root", is_superuser=True)
 
 
 def change(source: DataSource) -> str:
@@ -55,20 +48,9 @@ def counted(person: User) -> int:
     return int(result.answer.rows.rows[0][0])
 
 
-@contextmanager
-def one_more(shop: Address, unit: str) -> Iterator[None]:
-    """A customer of a unit that was not there before."""
-    with psycopg.connect(**shop.keywords(), autocommit=True) as connection:
-        connection.execute("INSERT INTO customer (id, org_unit) VALUES (9999, %s)", [unit])
-        try:
-            yield
-        finally:
-            connection.execute("DELETE FROM customer WHERE id = 9999")
-
-
 def test_a_result_is_kept_for_one_person_and_their_rights(shop: Address, source: DataSource, northerner: User) -> None:
     """Results are kept only if the source sets it."""
-    with one_more(shop, "North"):
+    with one_more_customer(shop):
         assert counted(northerner) == 76
     assert counted(northerner) == 75
     DataSource.unscoped.update(kept_minutes=5)
@@ -76,7 +58,7 @@ def test_a_result_is_kept_for_one_person_and_their_rights(shop: Address, source:
     join(None, northerner.groups.get().org_unit, user=other)
     grant(None, source, to=other)
     assert counted(northerner) == 75
-    with one_more(shop, "North"):
+    with one_more_customer(shop):
         assert counted(northerner) == 75
         assert counted(other) == 76
         assert "read_at" in Entry.objects.filter(action=Action.SQL_EXECUTED).latest("pk").detail

@@ -119,24 +119,3 @@ def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) 
     counted, senior = conversation("chen", "工程师有多少人？", "高级的呢？")
     assert counted.stop_reason == StopReason.OK
     assert (senior.stop_reason, senior.sentences) == (StopReason.NEED_CLARIFY, [])
-
-
-RULES = """# Network rules
-
-The default timeout of HTTP calls between services is 3 seconds.
-
-## dock-planner
-
-The solver runs long: the default timeout of dock-planner is 20 seconds.
-"""
-
-
-def test_documents_are_asked_a_follow_up_with_what_it_names(demo: DataSource) -> None:
-    base = make_base("Network")
-    make_document(base, "rules.md", RULES, ingested=True)
-    allow(group_of(load_company(), "engineering"), base)
-    first = "What is the default timeout of HTTP calls between services?"
-    found, about, unnamed = conversation("chen", first, "What about dock-planner?", "What about the gateway manager?")
-    assert "3 seconds" in found.content
-    assert "dock-planner" in about.content
-    assert unnamed.stop_reason in (StopReason.OK, StopReason.NO_EVIDENCE)

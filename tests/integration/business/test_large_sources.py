@@ -12,7 +12,6 @@ from django.utils import timezone
 from authz.models import UnitKind
 from authz.people.units import create_unit, join
 from authz.principal import Principal
-from business.inference.identifiers import Identifiers
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.sources.grants import grant, withdraw
@@ -83,14 +82,3 @@ def test_what_a_person_opens_follows_their_rights_of_the_moment(large: DataSourc
     assert opened()[0] == {granted}
     DataSource.unscoped.filter(pk=large.pk).update(schemas=["other"])
     assert opened()[0] == set()
-
-
-def test_a_layer_saved_again_is_opened_as_it_is_now(large: DataSource, reader: User) -> None:
-    layer = large.semantic_layer
-    save_layer(None, large, layer.model_copy(update={"semantic_models": layer.semantic_models[:3]}))
-    assert len(open_source(Principal.of(reader), "large").layer.semantic_models) == 2
-
-
-def test_the_words_of_a_table_are_made_once() -> None:
-    names = Identifiers(["orders", "customers"], ["id"])
-    assert names.table("orders") is names.table("orders")

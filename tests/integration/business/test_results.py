@@ -151,10 +151,7 @@ def test_a_year_is_a_number_and_told_as_a_year(demo: DataSource) -> None:
 
 
 def test_two_times_stand_side_by_side_the_later_one_first_by_their_names(demo: DataSource) -> None:
-    for question in (
-        "Compare revenue this year and last year",
-        "Compare revenue last year and this year",
-    ):
+    for question in ("Compare revenue this year and last year", "Compare revenue last year and this year"):
         message = answered(question)
         (row,) = QueryCitation.objects.filter(message=message)
         result = QueryShown.model_validate(row.result)
@@ -180,11 +177,7 @@ def test_a_cut_table_and_its_file_say_of_how_many_rows_they_are_and_the_file_is_
     answer = client.get(address_of(message, "table.csv"))
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[attr-defined]
     assert len(lines) == 54
-    assert lines[51:] == [
-        "",
-        "First 50 of 96 rows",
-        '"in the rows of 产品组 Product, 销售与产品部 Sales & Product"',
-    ]
+    assert lines[51:] == ["", "First 50 of 96 rows", '"in the rows of 产品组 Product, 销售与产品部 Sales & Product"']
     assert "first-50-of-96" in answer["Content-Disposition"]
     over_rest = client.get(f"/api/v1/sessions/{message.session_id}/messages/{message.pk}/queries/1/csv")
     assert over_rest.status_code == 200

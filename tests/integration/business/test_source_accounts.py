@@ -42,11 +42,6 @@ ADD = "/admin/business/datasource/add/"
 SECRET = "a-secret-that-no-log-shows"
 
 
-@pytest.fixture
-def root(db: None) -> User:
-    return make_user("root", is_superuser=True)
-
-
 @pytest.fixture(scope="module")
 def shared_sales(
     share: Share, shared_source: Callable[[], DataSource], elsewhere: Elsewhere

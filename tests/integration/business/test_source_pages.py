@@ -2,37 +2,20 @@
 
 import re
 
-import pytest
 import yaml
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.permissions import Right
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.yaml_io import written
-from business.sources.grants import grant
 from business.sources.services import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 from tests.large_layer import made_tables
 
 CHECK = "/admin/data-sources/check/"
-
-
-@pytest.fixture
-def root(source: DataSource) -> User:
-    return make_user("root", is_superuser=True)
-
-
-@pytest.fixture
-def steward(source: DataSource) -> User:
-    """Staff that manages the source and may not look through other people's eyes."""
-    person = staff("stew")
-    grant(None, source, to=person, right=Right.MANAGE)
-    grant(None, source, to=person)
-    return person
 
 
 def checked(user: User, sql: str, *, person: str = "nora", **more: str) -> tuple[int, str]:

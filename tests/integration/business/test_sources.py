@@ -193,30 +193,6 @@ def test_a_layer_travels_by_the_commands(source: DataSource, shop: Address, tmp_
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"host": "127.0.0.1", "port": 1, "is_embedded": False}, "The database server 127.0.0.1:1 does not answer"),
-        ({"database": "nowhere"}, "The server has no database nowhere"),
-    ],
-)
-def test_an_unreachable_source_is_one_sentence(
-    source: DataSource, northerner: User, tmp_path: Path, change: dict[str, Any], sentence: str
-) -> None:
-    DataSource.unscoped.filter(pk=source.pk).update(**change)
-    with pytest.raises(CommandError, match=sentence):
-        check(tmp_path, northerner, "SELECT 1")
-
-
-def test_a_layer_that_names_a_missing_column_is_one_sentence(
-    source: DataSource, northerner: User, tmp_path: Path
-) -> None:
-    text = written(source.semantic_layer).replace("column: org_unit", "column: department", 1)
-    save_layer(None, source, read_layer(text))
-    with pytest.raises(CommandError, match=r"The table public\.customer is not in the database as described"):
-        check(tmp_path, northerner, "SELECT 1")
-
-
 def test_what_is_longer_than_any_question_on_data_is_not_read(
     northerner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

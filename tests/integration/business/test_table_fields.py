@@ -2,28 +2,18 @@
 
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.permissions import Right
 from business.models import DataSource
 from business.semantic_layer.model import Dimension, SemanticModel, Value
 from business.semantic_layer.yaml_io import read_layer
 from business.source_pages.table_forms import TableEditor, words_of
-from business.sources.grants import grant
 from business.table_edits import table_of
 from demo.business_data import FILES
-from tests.integration.governance.world import client_of, staff
-
-
-@pytest.fixture
-def steward(source: DataSource) -> User:
-    person = staff("stew")
-    grant(None, source, to=person, right=Right.MANAGE)
-    return person
+from tests.integration.governance.world import client_of
 
 
 def fields_of(model: SemanticModel) -> dict[str, Any]:

@@ -171,11 +171,7 @@ def test_guard_or_sandbox_alone_is_for_the_evaluation_command() -> None:
             names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             if "Protection" in names or "protection" in words:
                 named.add(str(path.relative_to(ROOT)))
-    assert named == {
-        "business/execute.py",
-        "evals/guard_cases.py",
-        "evals/management/commands/evaluate_sql_guard.py",
-    }
+    assert named == {"business/execute.py", "evals/guard_cases.py", "evals/management/commands/evaluate_sql_guard.py"}
 
 
 def test_a_checked_statement_stands_before_guard_and_sandbox(source: DataSource, steward: User) -> None:

@@ -1,7 +1,5 @@
 """A question for business data, tried again by whoever oversees: today's number, with the person's rights, and nothing as if they asked."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,11 +18,11 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token
 from business.connections.address import Address
-from business.connections.postgres_session import connected
 from business.models import DataSource
 from business.sources.grants import withdraw
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
+from tests.integration.business.conftest import one_more_customer
 from tests.integration.governance.world import client_of, staff, text_of
 from tests.tokens import client_with
 
@@ -36,18 +34,6 @@ RECORDED = {
     Action.QUESTION_ASKED,
     Action.QUESTION_ANSWERED,
 }
-
-
-@contextmanager
-def one_more_customer(shop: Address) -> Iterator[None]:
-    """Of North, while the block lasts."""
-    with connected(shop) as connection:
-        connection.execute("INSERT INTO customer (id, org_unit) VALUES (1000, 'North')")
-    try:
-        yield
-    finally:
-        with connected(shop) as connection:
-            connection.execute("DELETE FROM customer WHERE id = 1000")
 
 
 def seen_as(overseer: User, person: User) -> Any:

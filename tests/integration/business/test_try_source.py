@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
@@ -16,11 +15,6 @@ from tests.integration.governance.world import client_of, staff, text_of
 from tests.listening import listening
 
 SECRET = "a password of the tests"
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return make_user("root", is_superuser=True)
 
 
 def tried(user: User, fields: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 
-from audit.actions import Action
+from audit.actions import Action, Outcome
 from audit.models import Entry
 from business.models import DataSource
 from business.parsing.base import Example
@@ -48,6 +48,8 @@ def test_a_refused_statement_is_told_its_fault(northerner: User) -> None:
     assert 'column "loyal" does not exist' in writing.call(sql="SELECT count(*) FROM customer WHERE loyal").result.error
     assert writing.call(sql=COUNT).result.data["rows"] == [[75]]
     assert actions() == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]
+    failed = Entry.objects.filter(action=Action.TOOL_CALLED, outcome=Outcome.ERROR, reason="SqlRefused")
+    assert failed.count() == 2
 
 
 NOT_JOINED = "The tables are not joined along their keys"

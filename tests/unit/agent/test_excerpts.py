@@ -48,13 +48,7 @@ def test_a_row_is_marked_in_its_table_with_the_header() -> None:
     assert [(row.cells, row.is_marked) for row in table.pieces] == [(("Oslo", "190"), False), (("Rome", "160"), True)]
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        0,
-        9,
-    ],
-)
+@pytest.mark.parametrize("place", [0, 9])
 def test_of_a_long_table_the_rows_around_are_shown(place: int) -> None:
     text = "| City | Limit |\n| --- | --- |\n" + "\n".join(f"| C{number} | {number} |" for number in range(20))
     (table,) = excerpt_of(text, *span(text, f"| C{place} | {place} |"))

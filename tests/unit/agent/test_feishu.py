@@ -84,13 +84,7 @@ def test_a_post_is_read_with_its_title() -> None:
         assert found.text == "Leave\n How many days \nof leave"
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "image",
-        "file",
-    ],
-)
+@pytest.mark.parametrize("kind", ["image", "file"])
 def test_other_kinds_are_told_apart_from_an_empty_text(kind: str) -> None:
     assert incoming(message("", kind=kind, content={"file_key": "f"})).text is None
     assert incoming(message("")).text == ""

@@ -96,10 +96,7 @@ def test_rows_that_are_not_shown_are_not_told_of() -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "verdict"),
-    [
-        ("Use fell in Basel and rose in Graz.", "supported"),
-        ("Use rose in Basel.", "contradicted"),
-    ],
+    [("Use fell in Basel and rose in Graz.", "supported"), ("Use rose in Basel.", "contradicted")],
 )
 def test_a_direction_is_the_sign_of_the_change(sentence: str, verdict: str) -> None:
     assert said(sentence, CHANGED, "How did the use of the sites change?") == verdict
@@ -118,11 +115,7 @@ def test_a_column_has_its_unit_and_a_time_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    [
-        "Revenue in September was 151,000.",
-        "In September the total revenue was 409,000.",
-    ],
+    "sentence", ["Revenue in September was 151,000.", "In September the total revenue was 409,000."]
 )
 def test_a_month_within_the_time_of_a_query_is_left_to_the_judge(sentence: str) -> None:
     assert said(sentence, MONTHS, "How did revenue develop in 2026?") == "unsettled"

@@ -70,21 +70,6 @@ def test_the_statements_of_runs_go_on_while_all_threads_at_work_are_taken() -> N
     assert asyncio.run(scene()).startswith("run-")
 
 
-def test_turns_at_work_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
-    """A single thread, so that the order can be seen."""
-    done: list[int] = []
-
-    async def scene() -> None:
-        with held_up() as work:
-            busy = await begun(*(worked(work) for _number in range(threads.THREADS - 1)))
-            last = await begun(*(worked(done.append, number) for number in range(20)))
-            await asyncio.gather(*last)
-        await asyncio.gather(*busy)
-
-    asyncio.run(scene())
-    assert done == list(range(20))
-
-
 def test_a_limit_does_not_count_the_time_before_a_turn() -> None:
     async def scene() -> str:
         with held_up() as work:

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 from google.protobuf.message import Message
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgast import pg_query_pb2
 
@@ -246,6 +246,7 @@ def test_any_text_is_answered_or_refused(text: str) -> None:
         written(text)
 
 
+@settings(max_examples=50)
 @given(st.text(min_size=1, max_size=30).filter(lambda s: s.isprintable()))
 def test_an_org_unit_s_name_stays_one_literal(unit: str) -> None:
     policy = Policy.of([AllowedTable("public", "customers", ("name",), "org_unit", (unit,))])

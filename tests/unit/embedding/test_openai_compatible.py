@@ -34,12 +34,6 @@ def test_many_texts_travel_in_batches(service: EmbeddingService) -> None:
     assert [len(request["input"]) for request in service.requests] == [BATCH_TEXTS, BATCH_TEXTS, 1]
 
 
-def test_dimensions_are_learnt_once(service: EmbeddingService) -> None:
-    embedder = embedder_of(service)
-    assert (embedder.dimensions, embedder.dimensions) == (2, 2)
-    assert len(service.requests) == 1
-
-
 def test_e5_models_get_their_prefixes(service: EmbeddingService) -> None:
     embedder = embedder_of(service, model="intfloat/multilingual-e5-large")
     embedder.embed_passages(["年假"])
@@ -76,13 +70,7 @@ def test_passages_are_not_sent_on_to_another_address(service: EmbeddingService) 
     assert service.requests == []
 
 
-@pytest.mark.parametrize(
-    "status",
-    [
-        401,
-        404,
-    ],
-)
+@pytest.mark.parametrize("status", [401, 404])
 def test_refusal_is_not_retried(service: EmbeddingService, status: int) -> None:
     service.faults = [(status, {"error": {"message": "no such model"}})]
     with pytest.raises(EmbedderMisconfigured, match=rf"'served' with status {status}: .*no such model"):
@@ -109,17 +97,7 @@ def test_answer_that_is_none_is_named(service: EmbeddingService, body: object, s
         embedder.embed_query("a")
 
 
-def test_token_estimate_counts_chinese_by_character(service: EmbeddingService) -> None:
-    assert embedder_of(service).count_tokens(["年假报告", "leave report", "年假 ab"]) == [4, 3, 3]
-
-
-@pytest.mark.parametrize(
-    ("model", "base_url"),
-    [
-        ("served", None),
-        (None, "http://127.0.0.1:9/v1"),
-    ],
-)
+@pytest.mark.parametrize(("model", "base_url"), [("served", None), (None, "http://127.0.0.1:9/v1")])
 def test_missing_setting_is_named_when_built(model: str | None, base_url: str | None) -> None:
     with pytest.raises(EmbedderMisconfigured, match="needs a base URL and the name of a model"):
         build_embedder("openai_compatible", model=model, base_url=base_url, cache_dir=MODELS)

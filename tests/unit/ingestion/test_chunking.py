@@ -107,11 +107,6 @@ def test_heading_stays_with_what_follows_it() -> None:
     assert [chunk.heading_path for chunk in chunks] == [("A", "B"), ("A", "B")]
 
 
-def test_pages_are_those_of_the_blocks() -> None:
-    chunks = chunks_of(paragraph(15, page=1), paragraph(15, page=2), paragraph(29, page=3))
-    assert [(chunk.page_from, chunk.page_to) for chunk in chunks] == [(1, 2), (3, 3)]
-
-
 def test_text_without_any_break_is_cut_by_length() -> None:
     parsed = ParsedDocument(blocks=(Block("paragraph", "字" * 1000),))
     chunks = chunk_document(
@@ -128,21 +123,3 @@ def test_chinese_prose_is_cut_after_sentences() -> None:
     )
     assert len(chunks) > 2
     assert all(chunk.text.endswith("。") for chunk in chunks)
-
-
-def test_a_chunk_knows_where_in_its_text_each_page_begins() -> None:
-    pages = [Block("paragraph", f"Page {number}.", page=number) for number in (2, 3, 5)]
-    (chunk,) = chunks_of(heading("A"), *pages)
-    assert (chunk.page_from, chunk.page_to) == (2, 5)
-    third, fifth = chunk.text.index("Page 3"), chunk.text.index("Page 5")
-    assert chunk.page_starts == (third, fifth, fifth), "page 4 has no text: it ends where page 5 begins"
-
-
-def test_the_second_chunk_counts_from_its_own_beginning() -> None:
-    first, second = chunks_of(paragraph(28, page=1), heading("B"), paragraph(14, page=1), paragraph(14, page=2))
-    assert first.page_starts == ()
-    assert second.text[second.page_starts[0] :] == paragraph(14).text
-
-
-def test_a_text_without_pages_has_none() -> None:
-    assert [chunk.page_starts for chunk in chunks_of(paragraph(10))] == [()]

@@ -43,12 +43,7 @@ def test_a_number_is_shown_by_its_format() -> None:
 
 
 def test_a_number_without_a_format_keeps_its_digits() -> None:
-    for value, shown in (
-        (6222021234567890.0, "6222021234567890"),
-        (2.0, "2"),
-        (0.1 + 0.2, "0.3"),
-        (1e300, "1e+300"),
-    ):
+    for value, shown in ((6222021234567890.0, "6222021234567890"), (2.0, "2"), (0.1 + 0.2, "0.3"), (1e300, "1e+300")):
         assert plain(value) == shown
 
 

@@ -75,13 +75,3 @@ def words_of(text: str) -> list[tuple[int, str]]:
             found.append((at, word))
         at += len(word)
     return found
-
-
-def test_a_page_begins_where_its_first_character_stands() -> None:
-    (draft,) = chunk_document(
-        ParsedDocument(title=None, blocks=tuple(Block("paragraph", text, page=page) for page, text in ((3, "One."), (4, "Two.")))),
-        count_tokens=count_words, target_tokens=30, max_tokens=40,
-    )  # fmt: skip
-    passage = shown(draft)
-    begins = draft.text.index("Two.")
-    assert [passage.page_at(offset) for offset in range(len(draft.text))] == [3] * begins + [4] * len("Two.")

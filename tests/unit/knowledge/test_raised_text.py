@@ -11,6 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsers.base import ParseLimits, load, parsers
 from knowledge.parsers.raised import lowered, raised
+from tests.hidden_samples import saved
 
 HTML = b"""<p>10<sup>6</sup> l of H<sub>2</sub>O, 1\xc2\xbd cups, <b>2</b>0</p>
 <table><tr><th>a</th><th>b</th></tr><tr><td>10<sup><a href="#n">6</a></sup></td><td><b>2</b>0</td></tr></table>"""
@@ -25,9 +26,7 @@ def word() -> bytes:
     paragraph.add_run(" l of H")
     paragraph.add_run("2").font.subscript = True
     paragraph.add_run("O, 1½ cups")
-    kept = BytesIO()
-    document.save(kept)
-    return kept.getvalue()
+    return saved(document.save)
 
 
 def slides() -> bytes:
@@ -38,9 +37,7 @@ def slides() -> bytes:
         run = paragraph.add_run()
         run.text = text
         run.font._rPr.set("baseline", str(baseline))
-    kept = BytesIO()
-    presentation.save(kept)
-    return kept.getvalue()
+    return saved(presentation.save)
 
 
 def page() -> bytes:

@@ -11,11 +11,7 @@ from knowledge.parsers.blocks import Block, ParsedDocument, item, linked, taken_
 from knowledge.rendering import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
 
 TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"
-LIST = (
-    *item("fill water", number="1."),
-    *item("run program 3", number="2."),
-    *item("twice", depth=1),
-)
+LIST = (*item("fill water", number="1."), *item("run program 3", number="2."), *item("twice", depth=1))
 CODE = "echo 'a < b'\nexit 0"
 
 
@@ -63,9 +59,7 @@ def test_markup_in_a_document_is_shown_and_not_obeyed() -> None:
         evil = (
             '<script>alert(1)</script><img src=x onerror="alert(1)"> ![i](http://evil.example/i.png) [a](javascript:x)'
         )
-        text = {
-            "table": f"| a |\n| --- |\n| {evil} |",
-        }.get(kind, evil)
+        text = {"table": f"| a |\n| --- |\n| {evil} |"}.get(kind, evil)
         html = as_html(placed(document(Block(kind, text, level=1 if kind == "heading" else None))))
         assert "<script" not in html, kind
         assert "<img" not in html, kind

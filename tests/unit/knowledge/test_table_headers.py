@@ -1,7 +1,7 @@
 """The names of a table's columns: by marks of the format, else by what the cells hold, else none; no value under another name."""
 
 from knowledge.parsers.blocks import Block, linked
-from knowledge.parsers.tables import Cell, Grid, Row, table_blocks
+from knowledge.parsers.tables import Cell, Row, table_blocks
 from knowledge.text.pipe_table import cells_in
 
 
@@ -52,23 +52,6 @@ def test_a_mark_of_the_format_tells_more_than_the_cells() -> None:
     assert block.is_headed
     (block,) = table_blocks(cells("Site|2024", "North|12"), header_rows=0)
     assert not block.is_headed
-
-
-def test_names_in_two_rows_are_joined() -> None:
-    for marked in (0, 1, 2):
-        grid = Grid()
-        grid.add_row(
-            [
-                (Cell("Crate", is_name=marked > 0), 1, 2),
-                *((Cell(half, is_name=marked > 0), 2, 1) for half in ("H1", "H2")),
-            ]
-        )
-        grid.add_row([(Cell(name, is_name=marked > 1), 1, 1) for name in ("Sold", "Damaged") * 2])
-        grid.add_row([(Cell(text), 1, 1) for text in ("A", "3664", "24", "3653", "9")])
-        grid.add_row([(Cell(text), 1, 1) for text in ("B", "120", "2", "140", "0")])
-        (block,) = table_blocks(grid.rows)
-        assert lines(block)[0] == ["Crate", "H1 › Sold", "H1 › Damaged", "H2 › Sold", "H2 › Damaged"], marked
-        assert len(lines(block)) == 4, marked
 
 
 def test_titles_groups_and_notes_of_a_table() -> None:

@@ -108,18 +108,12 @@ def test_one_part_is_changed_and_the_rest_kept() -> None:
         assert talk(language, *turns) == list(turns.values())
 
 
-EARLIER = {
-    "revenue": "What was our revenue by country in 2026?",
-    "products": "Which products are there?",
-}
+EARLIER = {"revenue": "What was our revenue by country in 2026?", "products": "Which products are there?"}
 
 
 @pytest.mark.parametrize(
     ("earlier", "then"),
-    [
-        ("revenue", "and in dollars for November?"),
-        ("products", "only those with a list price above $500"),
-    ],
+    [("revenue", "and in dollars for November?"), ("products", "only those with a list price above $500")],
 )
 def test_another_currency_is_asked_of_a_follow_up_in_vain(earlier: str, then: str) -> None:
     context = Context("en", TODAY)

@@ -71,10 +71,7 @@ def test_columns_are_shown_that_are_asked_for(question: str, columns: tuple[str,
 
 @pytest.mark.parametrize(
     ("question", "plain"),
-    [
-        ("revenue by region as a bar chart", "revenue by region"),
-        ("各地区的客户数，用饼图展示", "各地区的客户数"),
-    ],
+    [("revenue by region as a bar chart", "revenue by region"), ("各地区的客户数，用饼图展示", "各地区的客户数")],
 )
 def test_how_it_is_shown_changes_no_number(question: str, plain: str) -> None:
     assert meaning(question) == meaning(plain)

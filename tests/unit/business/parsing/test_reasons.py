@@ -50,10 +50,7 @@ def test_the_reason_names_what_is_missing() -> None:
 
 
 def test_the_currency_that_is_kept_may_be_named() -> None:
-    for question in (
-        "标价超过￥5千的产品",
-        "What was our revenue in yuan last year?",
-    ):
+    for question in ("标价超过￥5千的产品", "What was our revenue in yuan last year?"):
         assert isinstance(parse(question, LEXICON, Context("en", TODAY)), LogicalQuery)
 
 

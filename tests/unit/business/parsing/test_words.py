@@ -64,8 +64,7 @@ def is_han(phrase: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("role", "language"),
-    [(role, place) for role, forms in EXAMPLES.items() for place in (0, 1) if forms[place]],
+    ("role", "language"), [(role, place) for role, forms in EXAMPLES.items() for place in (0, 1) if forms[place]]
 )
 def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
     found: dict[str, list[str]] = {}
