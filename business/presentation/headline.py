@@ -141,8 +141,6 @@ class _Writer:
         if len(self.rows) != 1:
             return "", ""
         row = self.rows[0]
-        if self.columns == ("exists", "count"):
-            return (self._scoped(self._form("yes", self._counted(row[1]))) if row[0] else self._nothing()), ""
         if self.columns == ("share", *PART) and None not in row:
             percent = self._form("percent", spoken(row[0]))
             form = self.meaning.part or self._form("part", self.meaning.title)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from audit.actions import Action
 from audit.models import Entry
 from business.explore.fields import Fields, explore_url, fitting
-from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Period, Ranking, TimeRange
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, Related, TimeRange
 from business.sources.grants import withdraw
 from tests.factories import make_user
 from tests.integration.business.conftest import Askers
@@ -111,7 +111,7 @@ def test_a_link_opens_the_form_filled(nora: User) -> None:
 
 
 def test_a_question_that_does_not_fit_opens_with_the_parts_that_do() -> None:
-    whole = FULL.model_copy(update={"having": (Having(op=">", value=3),), "outcome": "group_count"})
+    whole = FULL.model_copy(update={"related": (Related(model="customer"),)})
     assert explore_url("shop", whole) == ""
     assert Fields.of(fitting(whole)) == Fields.of(FULL)
     many = LogicalQuery(

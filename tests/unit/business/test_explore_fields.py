@@ -18,7 +18,6 @@ from business.logical_query.query import (
     Comparison,
     Dimension,
     Filter,
-    Having,
     Inexpressible,
     LogicalQuery,
     Metric,
@@ -86,24 +85,10 @@ QUERIES = {
 }  # fmt: skip
 OTHERS = {
     "two times": LogicalQuery(metrics=(ORDERS,), times=(LAST, TimeRange(field="customer.created_on", end=date(2026, 1, 1)))),
-    "compared with": LogicalQuery(
-        metrics=(REVENUE,), times=(LAST,), comparison=Comparison(to="time", time=TimeRange(end=date(2020, 1, 1)))
-    ),
-    "of each group": LogicalQuery(
-        metrics=(REVENUE,),
-        dimensions=(BY_REGION, Dimension(name="product")),
-        ranking=Ranking(limit=1, within=(BY_REGION,)),
-    ),
-    "having": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), having=(Having(op=">", value=100),)),
     "related": LogicalQuery(metrics=(Metric(name="customer"),), related=(Related(model="sales_order", is_not=True),)),
     "a part": LogicalQuery(
-        metrics=(Metric(name="sales_order", filters=(OPEN,), over=ORDERS, percent=True),), dimensions=(BY_REGION,)
+        metrics=(Metric(name="sales_order", filters=(OPEN,)),), dimensions=(BY_REGION,)
     ),
-    "either": LogicalQuery(
-        metrics=(ORDERS,),
-        filters=(Filter(any_of=(OPEN, Filter(field="sales_order.amount", op=">", values=(5,)))), OPEN),
-    ),
-    "groups": LogicalQuery(metrics=(ORDERS,), dimensions=(BY_REGION,), outcome="group_count"),
 
 }  # fmt: skip
 
