@@ -24,7 +24,7 @@ from business.logical_query.query import (
 )
 from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units
+from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_currency
 from business.parsing.reader.heads import DOWN, Head, shared
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, lead_of
@@ -105,7 +105,7 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
             continue
         try:
             for query in made:
-                require_units(items, query, catalog)
+                require_currency(items, query, catalog)
         except Inexpressible as error:
             refused = error
             continue

@@ -284,7 +284,7 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     if item.time is not None:
         return Token("t", item)
     if item.number is not None and not item.roles:
-        is_amount = any(role.partition(":")[0] in ("money", "currency", "unit") for role in after.roles)
+        is_amount = any(role.partition(":")[0] in ("money", "currency") for role in after.roles)
         return Token("n", item, values=("",) if is_amount else ())
     letter = word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
@@ -292,15 +292,13 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     return Token(letter, item)
 
 
-def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
-    """Raise Inexpressible for a unit or currency other than the stored one: amounts are not converted.
+def require_currency(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
+    """Raise Inexpressible for a currency other than the stored one: amounts are not converted.
 
-    A layer without a currency is assumed to store the one asked for; of hours or minutes the stored unit is unknown.
+    A layer without a currency is assumed to store the one asked for.
     """
-    asked = {role for item in items if not item.refs for role in item.roles if ":" in role}
-    money, units = (
-        {code.partition(":")[2] for code in asked if code.startswith(kind)} for kind in ("currency", "unit")
-    )
+    asked = {role for item in items if not item.refs for role in item.roles}
+    money = {role.partition(":")[2] for role in asked if role.startswith("currency:")}
     named = [name for leaf in query.metrics for name in (leaf.name, *(entry.field for entry in leaf.filters))]
     named += [entry.field for entry in query.filters] + list(query.rows.columns if query.rows else ())
     named += [query.ranking.by] if query.ranking else []
@@ -308,5 +306,3 @@ def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) 
     coins = kept & set(word_lists()["currencies"])
     if money and coins and money != coins:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(coins))})
-    if other := sorted(units - kept):
-        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})

@@ -16,7 +16,7 @@ from business.logical_query.query import Filter, Inexpressible, LogicalQuery, Me
 from business.logical_query.times import period_days
 from business.logical_query.wording import no_such_value, sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.grammar import Reading, Unread, require_units
+from business.parsing.reader.grammar import Reading, Unread, require_currency
 from business.parsing.reader.heads import Head
 from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
@@ -91,7 +91,7 @@ def _readings(
     for refs in islice(choices_of(items), MAX_READINGS):
         try:
             query = Head(Reading.of(catalog, items, refs, today)).query()
-            require_units(items, query, catalog)
+            require_currency(items, query, catalog)
             sql = compile_query(query, catalog, today)
         except (Unread, Inexpressible, ValueError) as error:
             failed.append(error)
