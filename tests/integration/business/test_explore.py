@@ -79,6 +79,11 @@ REFUSED = {
 }
 
 
+def test_two_times_stand_side_by_side_by_their_names(nora: User) -> None:
+    text = page(nora, "/data/?metric=sale&when=dates&start=2026-10-01&end=2026-10-31&compare=previous_period")
+    assert re.search(r"September 2026: [\d,]+ sales?; October 2026: [\d,]+ sales?; [\d,]+ sales? (more|fewer)", text)
+
+
 def test_what_cannot_be_asked_is_one_sentence_and_the_form_stays(nora: User) -> None:
     for address, why in REFUSED.items():
         text = page(nora, f"/data/?{address}", status=400)
