@@ -6,9 +6,17 @@ Terms are those of MetricFlow and Cube: metrics over rows, dimensions with a gra
 
 from collections import Counter
 from datetime import date
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from business.semantic_layer.model import Aggregation
 
@@ -199,6 +207,17 @@ class LogicalQuery(Part):
             raise ValueError("a share of all groups needs a dimension")
         return self
 
+
+def _or_none(stored: Any, read: ValidatorFunctionWrapHandler) -> LogicalQuery | None:
+    try:
+        query: LogicalQuery | None = read(stored)
+    except ValidationError:
+        return None
+    return query
+
+
+StoredQuery = Annotated[LogicalQuery | None, WrapValidator(_or_none)]
+"""A query beside a stored answer; None where an older version asked for more than can be asked now."""
 
 CHANGE = ("current", "previous", "change", "change_percent")
 PART = ("part", "whole")  # the two numbers of a single percentage

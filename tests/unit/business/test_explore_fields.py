@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import override
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from business.explore.choices import MAX_BOXES, Choices, values_of
 from business.explore.fields import Fields, FilterFields, explore_url, fits
@@ -25,6 +26,7 @@ from business.logical_query.query import (
     Ranking,
     Related,
     Rows,
+    StoredQuery,
     TimeRange,
 )
 from business.semantic_layer.model import SemanticLayer
@@ -205,3 +207,13 @@ def test_names_of_rows_are_suggested_only_where_everybody_sees_all_rows() -> Non
     assert values_of(model, named, ()) == []
     product = CATALOG.model("product")
     assert len(values_of(product, named, ())) == len(named.values)
+
+
+def test_a_stored_query_of_an_older_version_is_read_as_far_as_it_can_still_be_asked() -> None:
+    unset = {
+        "having": [],
+        "outcome": "table",
+        "metrics": [{"name": "sales_order", "until": "", "over": None, "percent": False}],
+    }
+    assert TypeAdapter(StoredQuery).validate_python(unset) == LogicalQuery(metrics=(ORDERS,))
+    assert TypeAdapter(StoredQuery).validate_python(unset | {"having": [{"op": ">", "value": 3}]}) is None
