@@ -41,9 +41,7 @@ class _Listing:
         if ranking is not None and ranking.by.isdecimal():
             raise Inexpressible(_("A list is ordered by one of its columns."))
         columns = self._columns(source)
-        conditions = Conditions(
-            self.catalog, self.today, self.query.filters, self.query.times, self.query.related
-        )  # fmt: skip
+        conditions = Conditions(self.catalog, self.today, self.query.filters, self.query.times, self.query.related)
         where = conditions.where(source)
         distinct = self._is_distinct()
         if not distinct:

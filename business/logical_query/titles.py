@@ -237,7 +237,10 @@ class _Titles(Wording):
         part = self._word("fit", things, self._word("also").join(self._short(item, metric.name) for item in more))
         if len(more) == 1 and (value := self._plain_value(more[0], metric.name)):
             field = self._field(more[0].field)
-            is_state = field.lower().endswith(("status", "state", "状态")) or self._is_boolean(more[0])
+            is_state = (
+                field.lower().endswith(("status", "state", "状态"))
+                or self.catalog.dimension(more[0].field)[1].type == "boolean"
+            )
             part = self._word("are" if is_state else "have", things, value, field)
         part = self._word("numbers", part, measure_word(things))
         conditions, times = self._short_conditions(query), self._listed(self._times(query))
@@ -316,9 +319,6 @@ class _Titles(Wording):
             if entry.text(self.language) == value
         ]
         return len(found) == 1
-
-    def _is_boolean(self, condition: Filter) -> bool:
-        return self.catalog.dimension(condition.field)[1].type == "boolean"
 
     def _filter_texts(self, query: LogicalQuery, sql: str) -> Iterator[str]:
         """Yield the layer's own filters that the statement has: of its measures, and default filters of tables."""

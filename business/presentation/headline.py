@@ -164,13 +164,10 @@ class _Writer:
 
     def _change(self) -> str:
         """Return two times with a figure each, and what changed; "" for other results."""
-        rows = self.rows
-        if self.columns == CHANGE and len(rows) == 1:
-            values = (self.shown.labels[1], rows[0][1]), (self.shown.labels[0], rows[0][0])
-        elif len(self.columns) == 2 and self.columns[0] == "period" and len(rows) == 2:
-            values = (self._name(0, 0), rows[0][1]), (self._name(1, 0), rows[1][1])
-        else:
+        if self.columns != CHANGE or len(self.rows) != 1:
             return ""
+        labels, row = self.shown.labels, self.rows[0]
+        values = (labels[1], row[1]), (labels[0], row[0])
         parts = [self._form("versus", name, self._of_figure(found)) for name, found in values]
         (_, old), (_, new) = values
         if is_number(old) and is_number(new):
