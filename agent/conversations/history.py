@@ -89,4 +89,4 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
 def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:
     kept = row.state.get("plan", {}).get("clarifying_queries", {})
     found = {text: MeantQuery.model_validate(one) for text, one in kept.items()}
-    return {text: (one.source, one.query) for text, one in found.items()}
+    return {text: (one.source, one.query) for text, one in found.items() if one.query}

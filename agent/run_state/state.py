@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from agent.run_state.cited_answer import Draft, Output
 from agent.run_state.outside import AskedApproval, WebSummary
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import StoredQuery
 from business.results.visibility import Queried
 from copilot_site.lib.text.one_line import Line
 
@@ -146,14 +146,14 @@ class MeantQuery(BaseModel):
     """The query behind a reading to choose from. source: its name; "" where only one may be queried."""
 
     source: str = ""
-    query: LogicalQuery
+    query: StoredQuery
 
 
 class ExploreForm(BaseModel):
     """The form for a question that was not understood. query: the part understood. why: the reasons, in sentences."""
 
     source: str
-    query: LogicalQuery | None = None
+    query: StoredQuery = None
     why: list[str] = Field(default_factory=list)
 
 

@@ -258,32 +258,13 @@ def _filter_sent(sent: QueryDict, number: int) -> FilterFields:
 
 def fits(query: LogicalQuery) -> bool:
     """Return whether the form has a field for every part of a query."""
-    has_plain_metrics = not any(m.until or m.filters or m.time or m.over for m in query.metrics)
-    has_plain_filters = not any(f.part or f.than or f.any_of for f in query.filters)
-    has_plain_ranking = query.ranking is None or not (query.ranking.within or query.ranking.offset)
-    has_more = query.related or query.having or len(query.times) > 1 or query.outcome != "table"
-    is_compared_with_a_time = query.comparison is not None and query.comparison.to == "time"
-    is_plain = has_plain_metrics and has_plain_filters and has_plain_ranking
-    return is_plain and not has_more and not is_compared_with_a_time
+    return not (query.related or len(query.times) > 1 or any(metric.filters or metric.time for metric in query.metrics))
 
 
 def fitting(query: LogicalQuery) -> LogicalQuery:
     """Return the parts of a query that the form has fields for, to go on from there."""
-    metrics = tuple(Metric(name=m.name, agg=m.agg) for m in query.metrics if not m.until)
-    ranking = query.ranking.model_copy(update={"within": (), "offset": 0}) if query.ranking else None
-    is_plain = query.comparison is None or query.comparison.to != "time"
-    return query.model_copy(
-        update={
-            "metrics": metrics,
-            "filters": tuple(f for f in query.filters if not (f.part or f.than or f.any_of)),
-            "times": query.times[:1],
-            "ranking": ranking,
-            "comparison": query.comparison if is_plain else None,
-            "related": (),
-            "having": (),
-            "outcome": "table",
-        }
-    )
+    metrics = tuple(metric.whole for metric in query.metrics)
+    return query.model_copy(update={"metrics": metrics, "times": query.times[:1], "related": ()})
 
 
 def _code_of_metric(metric: Metric) -> str:

@@ -149,10 +149,8 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 def _names(part: dict[str, Any]) -> Iterator[str]:
     """Yield the names in an object of a query: tables, dimensions, measures."""
-    names = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
+    names = [part.get(key) for key in ("name", "field", "model", "by")]
     for name in [*names, *part.get("columns", ())]:
-        is_word = name == "average" or (
-            name == part.get("by") and "." not in str(name)
-        )  # an index, or a column's own name
+        is_word = name == part.get("by") and "." not in str(name)  # an index, or a column's own name
         if isinstance(name, str) and name and not is_word:
             yield name

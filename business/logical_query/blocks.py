@@ -127,7 +127,10 @@ def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
     that the default leaves out (how many per cent have left).
     """
     shown = [item.name for item in query.dimensions if item.name in catalog.dimensions]
-    return (*shown, *(entry.field for leaf in query.leaves for entry in leaf.filters if _is_left_out(entry, catalog)))
+    return (
+        *shown,
+        *(entry.field for metric in query.metrics for entry in metric.filters if _is_left_out(entry, catalog)),
+    )
 
 
 def _is_left_out(condition: Filter, catalog: Catalog) -> bool:

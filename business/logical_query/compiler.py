@@ -1,7 +1,7 @@
 """Compile a logical query to one SELECT: deterministic, by the layer's definitions, never counting a row twice.
 
 Metrics of one table under one set of conditions share a SELECT (a block); blocks are joined by their dimensions, and
-ratios, changes, shares and ranks are computed over them. Org units and limits are added by the guard.
+percentages, changes and shares are computed over them. Org units and limits are added by the guard.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from business.guard.rewrite import quoted
 from business.logical_query.blocks import Block, blocks_of
 from business.logical_query.catalog import Catalog
-from business.logical_query.comparisons import number_sql
 from business.logical_query.listing import first_rows, listing_sql
 from business.logical_query.query import (
     Comparison,
@@ -31,44 +30,17 @@ from business.logical_query.times import compared_with
 def compile_query(query: LogicalQuery, catalog: Catalog, today: date) -> str:
     """Return the statement. today: the company's day. Raises Inexpressible."""
     if query.rows is not None:
-        text = listing_sql(query, catalog, today)
-    else:
-        _require_several(query, catalog)
-        _require_used_time(query)
-        text = _Statement(query, catalog, today).text()
-    return _outcome(query, text)
-
-
-def _outcome(query: LogicalQuery, text: str) -> str:
-    match query.outcome:
-        case "table":
-            return text
-        case "exists":
-            return f'SELECT count(*) > 0 AS "exists", count(*) AS "count" FROM ({text}) AS "found"'
-        case "group_count":
-            return f'SELECT count(*) AS "count" FROM ({text}) AS "found"'
-    name = quoted(columns_of(query)[0])
-    return f'SELECT avg({name}) AS "average" FROM ({text}) AS "each"'
+        return listing_sql(query, catalog, today)
+    _require_several(query, catalog)
+    return _Statement(query, catalog, today).text()
 
 
 def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
     """Raise Inexpressible for a count of things by each of the same things: it is always one."""
     grouped = {item.name for item in query.dimensions if item.name in catalog.models}
-    counted = [m for m in query.metrics if m.over is None and m.name in grouped and m.name in catalog.models]
+    counted = [m for m in query.metrics if not m.filters and m.name in grouped and m.name in catalog.models]
     if counted and len(query.metrics) == len(counted):
         raise Inexpressible(_("Each %(name)s is one: name what to count.") % {"name": counted[0].name})
-
-
-def _require_used_time(query: LogicalQuery) -> None:
-    """Raise Inexpressible for a query's time that no metric uses."""
-    if (
-        query.times
-        and query.metrics
-        and all(item.time and (item.over is None or item.over.time) for item in query.metrics)
-    ):
-        raise Inexpressible(
-            _("Every number has a time of its own, so the time of the whole is none: give only one of both.")
-        )
 
 
 @dataclass(frozen=True)
@@ -89,49 +61,33 @@ class _Statement:
         leaves = self._leaves()
         blocks, places = blocks_of(self.query, leaves, self.catalog, self.today)
         columns = self._columns(places)
-        ranking = self.query.ranking
-        is_plain = len(blocks) == 1 and not (self.query.share or self.query.comparison or (ranking and ranking.within))
+        is_plain = len(blocks) == 1 and not (self.query.share or self.query.comparison)
         if is_plain and all(column.sql.isidentifier() for column in columns):
             return self._simple(blocks[0], [quoted(column.name) for column in columns])
         return self._above(blocks, columns)
 
     def _leaves(self) -> dict[Metric, TimeRange | None]:
-        """Return the distinct metrics without their divisions; with a comparison, each again in the other time, with the
-        time it is compared with.
+        """Return the distinct metrics, with the wholes of percentages; with a comparison, each again in the other time, with
+        the time it is compared with.
         """
-        found: dict[Metric, TimeRange | None] = {}
-        for metric, beside in self._all_metrics():
-            for leaf in (metric.model_copy(update={"over": None, "percent": False}), metric.over):
-                if leaf is not None:
-                    found.setdefault(leaf, beside)
+        metrics, comparison = self.query.metrics, self.query.comparison
+        found: dict[Metric, TimeRange | None] = {leaf: None for metric in metrics for leaf in (metric, metric.whole)}
+        if comparison is not None:
+            found |= {self._before(leaf, comparison): next(iter(self.query.times), None) for leaf in list(found)}
         return found
 
-    def _all_metrics(self) -> list[tuple[Metric, TimeRange | None]]:
-        now: list[tuple[Metric, TimeRange | None]] = [(metric, None) for metric in self.query.metrics]
-        comparison = self.query.comparison
-        if comparison is None:
-            return now
-        before = [(self._before(m, comparison), m.time or next(iter(self.query.times), None)) for m, _none in now]
-        return [*now, *before]
-
     def _before(self, metric: Metric, comparison: Comparison) -> Metric:
-        over = self._before(metric.over, comparison) if metric.over else None
-        return metric.model_copy(update={"time": self._time_before(metric, comparison), "over": over})
-
-    def _time_before(self, metric: Metric, comparison: Comparison) -> TimeRange:
-        time = comparison.time or metric.time or next(iter(self.query.times), None)
-        if time is None:
+        if not self.query.times:
             raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
-        return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
+        before = compared_with(self.query.times[0], comparison, self.today, self.catalog.layer.fiscal_year_start)
+        return metric.model_copy(update={"time": before})
 
     def _columns(self, places: dict[Metric, str]) -> list[_Column]:
         """Return the shown columns of metrics: in a comparison now, before, the difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]
         if is_single_percentage(self.query):
-            single = self.query.metrics[0]
-            top = single.model_copy(update={"over": None, "percent": False})
-            now += [places[leaf] for leaf in (top, single.over) if leaf is not None]
+            now += [places[leaf] for leaf in (self.query.metrics[0], self.query.metrics[0].whole)]
         comparison = self.query.comparison
         if comparison is None:
             return [_Column(sql, name) for sql, name in zip(now, names, strict=True)]
@@ -145,22 +101,15 @@ class _Statement:
         return shown
 
     def _made(self, metric: Metric, places: dict[Metric, str]) -> str:
-        own = places[metric.model_copy(update={"over": None, "percent": False})]
-        if metric.over is None:
-            return own
-        ratio = f"CAST({own} AS numeric) / nullif({places[metric.over]}, 0)"
-        return f"round(100.0 * {ratio}, 2)" if metric.percent else ratio
+        own = places[metric]
+        return (
+            f"round(100.0 * CAST({own} AS numeric) / nullif({places[metric.whole]}, 0), 2)" if metric.filters else own
+        )
 
     def _simple(self, block: Block, names: list[str]) -> str:
         """Return a plain SELECT, as a person would write it."""
         text = block.select(names)
-        having = [
-            f"{block.aggregates[item.metric]} {_sign(item.op)} {number_sql(item.value)}" for item in self.query.having
-        ]
-        text += f" HAVING {' AND '.join(having)}" if having else ""
-        if not self.query.dimensions:
-            return text
-        return text + self._order(list(block.shown), names)
+        return text + self._order(list(block.shown), names) if self.query.dimensions else text
 
     def _above(self, blocks: list[Block], columns: list[_Column]) -> str:
         query = self.query
@@ -171,38 +120,8 @@ class _Statement:
             shown.append(
                 f"round(CAST(100.0 * {columns[0].sql} / nullif(sum({columns[0].sql}) OVER (), 0) AS numeric), 2) AS {quoted('share')}"
             )
-        having = [f"{columns[item.metric].sql} {_sign(item.op)} {number_sql(item.value)}" for item in query.having]
-        ranking = query.ranking
-        if ranking and ranking.within:
-            return self._within(inner, shown, columns, having, ranking)
         text = f"SELECT {', '.join(shown)} FROM ({inner}) AS {quoted('parts')}"
-        if having and query.share:  # a share is of all groups, not only the shown ones
-            names = [*keys, *(quoted(column.name) for column in columns), quoted("share")]
-            conditions = [f"{quoted(columns[e.metric].name)} {_sign(e.op)} {number_sql(e.value)}" for e in query.having]
-            text = f"SELECT {', '.join(names)} FROM ({text}) AS {quoted('shares')} WHERE {' AND '.join(conditions)}"
-        elif having:
-            text += f" WHERE {' AND '.join(having)}"
         return text + (self._order(keys, [quoted(column.name) for column in columns]) if keys else "")
-
-    def _within(self, inner: str, shown: list[str], columns: list[_Column], having: list[str], ranking: Ranking) -> str:
-        """Return the first rows of each group, ties included."""
-        own = {column_of_dimension(item) for item in self.query.dimensions}
-        outside = [column_of_dimension(item) for item in ranking.within]
-        if not set(outside) < own:
-            raise Inexpressible(_("The first of each group needs that group and one more among the dimensions."))
-        part = ", ".join(map(quoted, outside))
-        way = "DESC" if ranking.descending else "ASC"
-        place = f"rank() OVER (PARTITION BY {part} ORDER BY {columns[0].sql} {way} NULLS LAST) AS {quoted('place')}"
-        where = f" WHERE {' AND '.join(having)}" if having else ""
-        ranked = f"SELECT {', '.join([*shown, place])} FROM ({inner}) AS {quoted('parts')}{where}"
-        names = ", ".join(
-            [*(quoted(column_of_dimension(e)) for e in self.query.dimensions), *(quoted(c.name) for c in columns)]
-        )
-        limit = ranking.limit or 1
-        return (
-            f"SELECT {names} FROM ({ranked}) AS {quoted('ranked')} WHERE {quoted('place')} <= {limit} "
-            f"ORDER BY {part}, {quoted('place')}"
-        )
 
     def _joined(self, blocks: list[Block], keys: list[str]) -> str:
         """Return the blocks joined by their dimensions, one row without any; missing values are zero or NULL."""
@@ -257,7 +176,3 @@ class _Statement:
         if place >= len(names):
             raise Inexpressible(_("%(name)s is not among what is shown.") % {"name": ranking.by})
         return str(len(keys) + 1 + place * (4 if self.query.comparison else 1))
-
-
-def _sign(op: str) -> str:
-    return "<>" if op == "!=" else op

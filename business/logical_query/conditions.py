@@ -7,8 +7,8 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.comparisons import ORDERED, compared, finest, fixed_sql, number_sql, require_kept
-from business.logical_query.metrics import adds, metric_sql, model_of_metric
+from business.logical_query.comparisons import compared, finest, fixed_sql, number_sql, require_kept
+from business.logical_query.metrics import adds, metric_sql
 from business.logical_query.query import Filter, Inexpressible, Metric, Related, TimeRange
 from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import days_of
@@ -58,12 +58,9 @@ class Conditions:
         }
 
     def _columns_of(self, condition: Filter, name: str) -> Iterator[Dimension]:
-        for item in condition.any_of:
-            yield from self._columns_of(item, name)
-        if condition.field:
-            model, dimension = self.catalog.dimension(condition.field)
-            if model.name == name:
-                yield dimension
+        model, dimension = self.catalog.dimension(condition.field)
+        if model.name == name:
+            yield dimension
 
     def time_of(self, source: JoinedTables) -> str:
         """Return the time dimension of this SELECT. Raises Inexpressible where its rows have none."""
@@ -95,28 +92,13 @@ class Conditions:
     def _model_of(self, condition: Filter | TimeRange, source: JoinedTables) -> str:
         if isinstance(condition, TimeRange):
             return self.catalog.dimension(condition.field or self.time_of(source))[0].name
-        if not condition.any_of:
-            return self.catalog.dimension(condition.field)[0].name
-        names = {self._model_of(item, source) for item in condition.any_of}
-        if len(names) == 1:
-            return names.pop()
-        if any(not source.reaches(name) for name in names):
-            raise Inexpressible(_("A choice between rows of different tables cannot be asked."))
-        return source.base
+        return self.catalog.dimension(condition.field)[0].name
 
     def _condition(self, condition: Filter | TimeRange, source: JoinedTables) -> str:
         if isinstance(condition, TimeRange):
             return self._time(condition, source)
-        if condition.any_of:
-            return f"({' OR '.join(self._condition(item, source) for item in condition.any_of)})"
         dimension = self.catalog.dimension(condition.field)[1]
         column = source.column(condition.field)
-        if condition.than:
-            return self._than(condition, column, source)
-        if condition.part:
-            require_kept(dimension, condition.part)
-            part = {"weekday": "isodow"}.get(condition.part, condition.part)
-            return compared(f"extract({part} FROM {column})", condition, is_number=True)
         return compared(column, condition, is_number=dimension.type == "number", is_time=dimension.type == "time")
 
     def _time(self, condition: TimeRange, source: JoinedTables) -> str:
@@ -141,18 +123,6 @@ class Conditions:
                 continue
             if any(value.is_undated and value.value in condition.values for value in dimension.values):
                 raise Inexpressible(_("When that happened is not in the data."))
-
-    def _than(self, condition: Filter, column: str, source: JoinedTables) -> str:
-        if condition.op not in (*ORDERED, "=", "!="):
-            raise Inexpressible(_("Columns are compared by =, !=, >, >=, < or <=."))
-        sign = "<>" if condition.op == "!=" else condition.op
-        if condition.than != "average":
-            return f"{column} {sign} {source.column(condition.than)}"
-        model = self.catalog.dimension(condition.field)[0]
-        inner = JoinedTables(model.name, self.catalog, prefix="a")
-        own = f" WHERE {fixed_sql(model.default_filter, inner.alias(model.name))}" if model.default_filter else ""
-        times = f" * {number_sql(condition.values[0])}" if condition.values and condition.values[0] != 1 else ""
-        return f"{column} {sign} (SELECT avg({inner.column(condition.field)}) FROM {inner.text()}{own}){times}"
 
     def _belonging(self, source: JoinedTables, far: dict[str, list[Filter | TimeRange]]) -> list[str]:
         """Return conditions on rows that belong to this one, all on the same row if one table has them all."""
@@ -183,7 +153,7 @@ class Conditions:
 
     def _related(self, related: Related, source: JoinedTables) -> str:
         model = self.catalog.model(related.model)
-        if related.metric is not None:
+        if related.op is not None:
             return self._membership(related, source)
         inside: list[Filter | TimeRange] = [*related.filters, *_times_of(related, self.catalog)]
         key = source.own_key(related.model)
@@ -202,32 +172,26 @@ class Conditions:
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
     def _membership(self, related: Related, source: JoinedTables) -> str:
-        """Return the comparison of a thing's metric over its related rows; no rows count as zero."""
-        metric = related.metric
-        assert metric is not None
+        """Return the comparison of the number of a thing's related rows; no rows count as zero."""
         inner, sql, where = self.per_owner(related, source)
-        key = inner.key(source.base)
-        inverse = {} if metric.agg in ("avg", "min", "max") else _INVERSE  # no rows have no average
-        if related.op == "=" and related.value == 0:
+        key, sign = inner.key(source.base), str(related.op)
+        if (sign, related.value) == ("=", 0):
             raise Inexpressible(_("Ask for things without such rows instead of exactly none."))
-        sign = inverse.get(related.op, "<>" if related.op == "!=" else related.op)
-        word = "NOT IN" if (related.op in inverse) != related.is_not else "IN"
+        word = "NOT IN" if sign in _INVERSE else "IN"
         inside = f"SELECT {key} FROM {inner.text()} WHERE {' AND '.join([*where, f'{key} IS NOT NULL'])}"
-        return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
+        having = f"{sql} {_INVERSE.get(sign, sign)} {number_sql(related.value)}"
+        return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {having})"
 
     def per_owner(self, related: Related, source: JoinedTables) -> tuple[JoinedTables, str, list[str]]:
-        """Return the rows of a metric of each thing, the metric, and their conditions."""
-        metric = related.metric
-        assert metric is not None
-        base = model_of_metric(metric, self.catalog)
-        if base == source.base:
+        """Return a thing's related rows, their number, and their conditions."""
+        if related.model == source.base:
             raise Inexpressible(_("A metric of each row needs rows of another table."))
-        carrier = carrier_towards(source.base, base, self.catalog)
+        metric = Metric(name=related.model, agg="count")
+        carrier = carrier_towards(source.base, related.model, self.catalog)
         inner = JoinedTables(carrier, self.catalog, prefix="h")
-        sql = metric_sql(metric, inner, base if carrier != base else "")
+        sql = metric_sql(metric, inner, related.model if carrier != related.model else "")
         times = (related.time,) if related.time else ()
-        own = Conditions(self.catalog, self.today, (*related.filters, *metric.filters), times, metrics=(metric,))
-        where = own.where(inner)
+        where = Conditions(self.catalog, self.today, related.filters, times, metrics=(metric,)).where(inner)
         inner.key(source.base)
         return inner, sql, where
 

@@ -6,11 +6,10 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from business.guard.rewrite import quoted
-from business.logical_query.blocks import group_sql
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import ORDERED
 from business.logical_query.conditions import Conditions
-from business.logical_query.query import Inexpressible, LogicalQuery, Ranking, Rows, column_of_dimension
+from business.logical_query.query import Inexpressible, LogicalQuery, Ranking, Rows
 from business.logical_query.source import JoinedTables
 
 SHOWN_COLUMNS = 6  # columns shown for things without a name
@@ -25,10 +24,9 @@ def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
 def first_rows(ranking: Ranking, by: str, rest: str) -> str:
     """Return ORDER BY and LIMIT. by: the position of a column; rest: breaks ties unless they are shown."""
     text = f" ORDER BY {by} {'DESC' if ranking.descending else 'ASC'} NULLS LAST"
-    if ranking.limit and ranking.ties and not ranking.offset:
+    if ranking.limit and ranking.ties:
         return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
-    limit = f" LIMIT {ranking.limit}" if ranking.limit else ""
-    return text + rest + limit + (f" OFFSET {ranking.offset}" if ranking.offset else "")
+    return text + rest + (f" LIMIT {ranking.limit}" if ranking.limit else "")
 
 
 @dataclass(frozen=True)
@@ -43,16 +41,12 @@ class _Listing:
         if ranking is not None and ranking.by.isdecimal():
             raise Inexpressible(_("A list is ordered by one of its columns."))
         columns = self._columns(source)
-        conditions = Conditions(
-            self.catalog, self.today, self.query.filters, self.query.times, self.query.related
-        )  # fmt: skip
+        conditions = Conditions(self.catalog, self.today, self.query.filters, self.query.times, self.query.related)
         where = conditions.where(source)
         distinct = self._is_distinct()
         if not distinct:
             columns += self._extra(source, conditions)
         shown = list(dict.fromkeys(columns))
-        if ranking is not None and ranking.within:
-            return self._within(ranking, shown, source, conditions, where)
         condition = f" WHERE {' AND '.join(where)}" if where else ""
         select = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(shown)} FROM {source.text()}{condition}"
         return select + self._order(ranking, shown, source, distinct=distinct)
@@ -98,17 +92,16 @@ class _Listing:
         found = [
             self._named(item.field, source)
             for item in self.query.filters
-            if item.op in ORDERED and item.field and source.reaches(self.catalog.dimension(item.field)[0].name)
+            if item.op in ORDERED and source.reaches(self.catalog.dimension(item.field)[0].name)
         ]
         ranking = self.query.ranking
         found += [self._named(ranking.by, source)] if ranking is not None and ranking.by else []
         for related in self.query.related:
-            if related.metric is None or related.is_not:
+            if related.op is None or related.is_not:
                 continue
             inner, sql, where = conditions.per_owner(related, source)
             own = f"{inner.key(source.base)} = {source.key(source.base)}"
-            name = "count" if related.metric.name in self.catalog.models else related.metric.name.rpartition(".")[2]
-            found.append(f"(SELECT {sql} FROM {inner.text()} WHERE {' AND '.join([*where, own])}) AS {quoted(name)}")
+            found.append(f"(SELECT {sql} FROM {inner.text()} WHERE {' AND '.join([*where, own])}) AS {quoted('count')}")
         return found
 
     def _order(self, ranking: Ranking | None, shown: list[str], source: JoinedTables, *, distinct: bool) -> str:
@@ -121,19 +114,3 @@ class _Listing:
         primary = self.catalog.model(source.base).primary
         rest = f", {source.key(source.base)}" if primary and not distinct else ""
         return first_rows(ranking, str(shown.index(named) + 1), rest)
-
-    def _within(
-        self, ranking: Ranking, shown: list[str], source: JoinedTables, conditions: Conditions, where: list[str]
-    ) -> str:
-        """Return the first rows of each group by a column, ties included."""
-        if not ranking.by:
-            raise Inexpressible(_("A list is ordered by one of its columns."))
-        groups = [(*group_sql(item, source, conditions), quoted(column_of_dimension(item))) for item in ranking.within]
-        part = ", ".join(key or sql for sql, key, _name in groups)
-        way = "DESC" if ranking.descending else "ASC"
-        place = f"rank() OVER (PARTITION BY {part} ORDER BY {source.column(ranking.by)} {way} NULLS LAST) AS place"
-        columns = list(dict.fromkeys([*(f"{sql} AS {name}" for sql, _key, name in groups), *shown]))
-        condition = f" WHERE {' AND '.join(where)}" if where else ""
-        names = ", ".join(column.rpartition(" AS ")[2] for column in columns)
-        inner = f"SELECT {', '.join([*columns, place])} FROM {source.text()}{condition}"
-        return f"SELECT {names} FROM ({inner}) AS ranked WHERE place <= {ranking.limit or 1} ORDER BY 1, place"

@@ -56,7 +56,7 @@ def adds(metric: Metric, catalog: Catalog) -> bool:
 
 
 def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> str:
-    """Return the aggregate of a metric without its division. counts_key: the table whose distinct keys are counted.
+    """Return the aggregate of a metric, without dividing a percentage. counts_key: the table whose distinct keys are counted.
 
     It includes a measure's own filter, so that several metrics can share one SELECT.
     """
@@ -70,12 +70,6 @@ def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> st
     if metric.name in catalog.models:
         return f"count(DISTINCT {source.key(counts_key)})" if counts_key else "count(*)"
     model, dimension = catalog.dimension(metric.name)
-    if metric.until:
-        until, later = catalog.dimension(metric.until)
-        if until.name != model.name or (dimension.type, later.type) != ("time", "time"):
-            raise Inexpressible(_("Days are counted between two times of one table."))
-        days = f"(CAST({source.column(metric.until)} AS date) - CAST({source.column(metric.name)} AS date))"
-        return _aggregate(metric.agg or "avg", days)
     if metric.agg in ("sum", "avg") and dimension.type != "number":
         raise Inexpressible(_("%(name)s is not a number.") % {"name": metric.name})
     return _aggregate(metric.agg or "count", source.column(metric.name))

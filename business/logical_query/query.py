@@ -6,9 +6,17 @@ Terms are those of MetricFlow and Cube: metrics over rows, dimensions with a gra
 
 from collections import Counter
 from datetime import date
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from business.semantic_layer.model import Aggregation
 
@@ -26,31 +34,33 @@ Operator = Literal[
 ]  # fmt: skip
 MAX_LIMIT = 1_000
 MAX_PARTS = 50  # of any one kind
+_UNSET: tuple[Any, ...] = (None, "", 0, [], "table")
 
 
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_unset(cls, stored: Any) -> Any:
+        """Leave out the unset fields of an older version, which wrote every field."""
+        if not isinstance(stored, dict) or stored.keys() <= cls.model_fields.keys():
+            return stored
+        return {name: value for name, value in stored.items() if name in cls.model_fields or value not in _UNSET}
+
 
 class Filter(Part):
-    """A condition on one row. values: one for a comparison, any number for in and not_in.
+    """A condition on one row. values: one for a comparison, any number for in and not_in."""
 
-    part: of a time, instead of the time itself (month 3, weekday 1 = Monday). than: compares with another column of the same
-    row, or with `average`, the column's own, times the value. any_of: instead of all that, conditions of which one is enough.
-    """
-
-    field: str = ""
+    field: str
     op: Operator = "in"
     values: tuple[str | int | float | bool, ...] = Field(default=(), max_length=1_000)
-    part: Literal["", "year", "quarter", "month", "day", "weekday", "hour"] = ""
-    than: str = ""
-    any_of: tuple["Filter", ...] = Field(default=(), max_length=MAX_PARTS)
 
     @model_validator(mode="after")
     def _complete(self) -> "Filter":
-        if bool(self.any_of) == bool(self.field):
-            raise ValueError("a filter names either a field or any_of")
-        if self.any_of or self.op in ("is_null", "is_not_null") or self.than:
+        if not self.field:
+            raise ValueError("a filter names a field")
+        if self.op in ("is_null", "is_not_null"):
             return self
         if not self.values:
             raise ValueError(f"the filter on {self.field} has no value")
@@ -104,25 +114,18 @@ class Metric(Part):
     """A number over rows: a measure of the layer (`orders.revenue`), a count of a model's rows (`customers`, agg count), or an
     aggregate of a column (`products.price`, agg avg).
 
-    until: a later time of the same row: the aggregate is of the days from the time `name` to it. filters, time: of this
-    metric alone. over: divided by this other metric; percent: then times 100.
+    filters: it is the percentage of the number that these keep. time: of this metric alone; the compiler sets it.
     """
 
     name: str
     agg: Aggregation | None = None
-    until: str = ""
     filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
-    over: "Metric | None" = None
-    percent: bool = False
 
-    @model_validator(mode="after")
-    def _divided_once(self) -> "Metric":
-        if self.over is not None and self.over.over is not None:
-            raise ValueError("a ratio of ratios is not expressible")
-        if self.until and self.agg is None:
-            raise ValueError("days between two times need an agg")
-        return self
+    @property
+    def whole(self) -> "Metric":
+        """Return the number that it is a percentage of; itself for other numbers."""
+        return self.model_copy(update={"filters": ()})
 
 
 class Dimension(Part):
@@ -142,26 +145,17 @@ class Dimension(Part):
 
 
 class Related(Part):
-    """Only things that have, or have not, rows of another model, or whose metric over such rows fulfils a comparison.
+    """Only things that have, or have not, rows of another model. filters, time: which rows.
 
-    filters, time: which rows of the other model.
+    op, value: how many rows they have is compared with the value; without op any number will do.
     """
 
     model: str
     is_not: bool = False
     filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
-    metric: Metric | None = None
-    op: Sign = ">="
+    op: Sign | None = None
     value: float = 1
-
-
-class Having(Part):
-    """Only groups whose metric fulfils a comparison. metric: its place among the query's metrics, from 0."""
-
-    metric: int = Field(default=0, ge=0)
-    op: Sign
-    value: float
 
 
 class Rows(Part):
@@ -175,34 +169,23 @@ class Rows(Part):
 class Ranking(Part):
     """The order and how much of it. by: a dimension, or "" for the first metric, or its number from 0 as text.
 
-    ties: all that share the last place are shown. within: the first of each of these groups.
+    ties: all that share the last place are shown.
     """
 
     by: str = ""
     descending: bool = True
     limit: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
-    offset: int = Field(default=0, ge=0, le=100_000)
     ties: bool = True
-    within: tuple[Dimension, ...] = Field(default=(), max_length=MAX_PARTS)
 
 
 class Comparison(Part):
-    """Beside the same in another time: a stretch before (previous_period), the same stretch a year before, or a time given."""
+    """Beside the same in a stretch before (previous_period), or in the same stretch a year before."""
 
-    to: Literal["previous_period", "previous_year", "time"] = "previous_period"
-    time: TimeRange | None = None
-
-    @model_validator(mode="after")
-    def _given(self) -> "Comparison":
-        if (self.to == "time") != (self.time is not None):
-            raise ValueError("give the time to compare with, and say `time`")
-        return self
+    to: Literal["previous_period", "previous_year"] = "previous_period"
 
 
 class LogicalQuery(Part):
-    """metrics by dimensions, or rows. share: each group's percentage of all groups. outcome: of a table of groups, how many
-    they are, the average of the metric over them, or whether there is any row.
-    """
+    """metrics by dimensions, or rows. share: each group's percentage of all groups."""
 
     metrics: tuple[Metric, ...] = Field(default=(), max_length=MAX_PARTS)
     dimensions: tuple[Dimension, ...] = Field(default=(), max_length=MAX_PARTS)
@@ -210,32 +193,31 @@ class LogicalQuery(Part):
     filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     times: tuple[TimeRange, ...] = Field(default=(), max_length=MAX_PARTS)
     related: tuple[Related, ...] = Field(default=(), max_length=MAX_PARTS)
-    having: tuple[Having, ...] = Field(default=(), max_length=MAX_PARTS)
     ranking: Ranking | None = None
     comparison: Comparison | None = None
     share: bool = False
-    outcome: Literal["table", "group_count", "group_average", "exists"] = "table"
-
-    @property
-    def leaves(self) -> tuple[Metric, ...]:
-        """Return its metrics, their divisors, and those of related things."""
-        own = (leaf for metric in self.metrics for leaf in (metric, metric.over) if leaf is not None)
-        return (*own, *(related.metric for related in self.related if related.metric is not None))
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "LogicalQuery":
         if bool(self.metrics) == (self.rows is not None):
             raise ValueError("a query has either metrics or rows")
-        if self.rows is not None and (self.dimensions or self.having or self.comparison or self.share):
-            raise ValueError("a list of rows has no dimensions, having, comparison or share")
+        if self.rows is not None and (self.dimensions or self.comparison or self.share):
+            raise ValueError("a list of rows has no dimensions, comparison or share")
         if self.share and not self.dimensions:
-            raise ValueError("a share of all groups needs a dimension; a share of a whole is a metric over another")
-        if self.outcome in ("group_count", "group_average") and not self.dimensions:
-            raise ValueError(f"{self.outcome} needs a dimension")
-        if any(item.metric >= len(self.metrics) for item in self.having):
-            raise ValueError("having names a metric that is not there")
+            raise ValueError("a share of all groups needs a dimension")
         return self
 
+
+def _or_none(stored: Any, read: ValidatorFunctionWrapHandler) -> LogicalQuery | None:
+    try:
+        query: LogicalQuery | None = read(stored)
+    except ValidationError:
+        return None
+    return query
+
+
+StoredQuery = Annotated[LogicalQuery | None, WrapValidator(_or_none)]
+"""A query beside a stored answer; None where an older version asked for more than can be asked now."""
 
 CHANGE = ("current", "previous", "change", "change_percent")
 PART = ("part", "whole")  # the two numbers of a single percentage
@@ -269,16 +251,13 @@ def columns_of(query: LogicalQuery) -> list[str]:
 
 def is_single_percentage(query: LogicalQuery) -> bool:
     """Return whether a query asks for one percentage, which is shown with its two numbers."""
-    is_alone = len(query.metrics) == 1 and not (query.dimensions or query.comparison) and query.outcome == "table"
-    return is_alone and query.metrics[0].over is not None and query.metrics[0].percent
+    return len(query.metrics) == 1 and not (query.dimensions or query.comparison) and bool(query.metrics[0].filters)
 
 
 def _column(metric: Metric) -> str:
-    if metric.over is not None:
-        return "share" if metric.percent else "ratio"
+    if metric.filters:
+        return "share"
     own = metric.name.rpartition(".")[2]
-    if metric.until:
-        return f"{metric.agg}_days"
     if "." not in metric.name:
         return "count"
     return own if metric.agg is None else f"{metric.agg}_{own}"[:60]

@@ -50,12 +50,7 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
 
 
 def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None) -> TimeRange:
-    """Return the time to compare with: a given one; the same length just before; or the same days a year before.
-
-    Raises Inexpressible.
-    """
-    if comparison.time is not None:
-        return comparison.time
+    """Return the time to compare with: the same length just before, or the same days a year before. Raises Inexpressible."""
     start, end = _before(days_of(time, today, fiscal_start), comparison.to, time.period)
     return TimeRange(field=time.field, start=start, end=end)
 
@@ -110,17 +105,6 @@ def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | No
     else:
         return None
     return TimeRange(field=time.field, start=first, end=last)
-
-
-def in_the_year_of(part: Span, year: Span) -> Span | None:
-    """Return days of one year moved into another, whole one, as in "October compared with last year"; else None."""
-    (start, end), (first, last) = part, year
-    if start is None or end is None or first is None or last is None:
-        return None
-    is_year = (first.month, first.day) == (1, 1) and last == first.replace(year=first.year + 1)
-    is_part = start.year == (end - timedelta(days=1)).year and (end - start) < timedelta(days=365)
-    by = first.year - start.year
-    return (_year_moved(start, by), _year_moved(end, by)) if is_year and is_part else None
 
 
 def whole_months(start: date, end: date) -> int:

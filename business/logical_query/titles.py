@@ -8,7 +8,16 @@ from datetime import date, timedelta
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql
 from business.logical_query.phrases import measure_word, phrases, plural
-from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
+from business.logical_query.query import (
+    Dimension,
+    Filter,
+    LogicalQuery,
+    Metric,
+    Ranking,
+    Rows,
+    TimeRange,
+    is_single_percentage,
+)
 from business.logical_query.times import whole_months
 from business.logical_query.wording import Meaning, Wording, label
 from business.semantic_layer.model import SemanticModel
@@ -60,12 +69,12 @@ class _Titles(Wording):
 
     def of(self, query: LogicalQuery, sql: str) -> Meaning:
         ranking = query.ranking
-        limit = ranking.limit if ranking is not None and not ranking.within else None
+        limit = ranking.limit if ranking is not None else None
         return replace(
             self.meaning(query),
             title=self._title(query),
             thing=self._thing(query),
-            lists=query.rows is not None and query.outcome == "table",
+            lists=query.rows is not None,
             scope=tuple(self._scope(query)),
             part=self._part(query),
             limit=limit,
@@ -94,8 +103,6 @@ class _Titles(Wording):
         subject = self._listed([self._subject(item) for item in query.metrics]) if query.metrics else ""
         if query.rows is not None:
             subject = self._list_title(query)
-        elif query.outcome in ("group_count", "group_average"):
-            subject = self._figures(query)
         elif query.dimensions:
             subject = self._broken_down(query, subject)
         times = [] if query.comparison else self._times(query)
@@ -110,17 +117,18 @@ class _Titles(Wording):
 
     def _subject(self, metric: Metric) -> str:
         """Return a metric as a title names it: customers, revenue, 客户数量."""
-        if metric.over is not None:
-            return self._joint("percent" if metric.percent else "ratio", self._subject(metric.model_copy(update={"over": None})),
-                               self._subject(metric.over))  # fmt: skip
+        if metric.filters:
+            return self._joint("percent", self._subject_of_part(metric), self._subject(metric.whole))
         if metric.name not in self.catalog.models:
             return self._leaf(metric)
         name = self._model_label(metric.name)
-        subject = self._joint("rows", name) if self.language == "zh" else plural(name)
-        own = [self._short(item, metric.name) for item in metric.filters] + (
-            [self._days_of(metric.time)] if metric.time else []
-        )
-        return self._word("of", subject, self._word("also").join(own)) if own else subject
+        return self._joint("rows", name) if self.language == "zh" else plural(name)
+
+    def _subject_of_part(self, metric: Metric) -> str:
+        if metric.name not in self.catalog.models:
+            return self._leaf(metric)
+        own = self._word("also").join(self._short(item, metric.name) for item in metric.filters)
+        return self._word("of", self._subject(metric.whole), own)
 
     def _broken_down(self, query: LogicalQuery, text: str) -> str:
         ranking = query.ranking
@@ -136,25 +144,14 @@ class _Titles(Wording):
     def _extreme(self, query: LogicalQuery, ranking: Ranking) -> str:
         """Return a ranking's title: 5 customers with the highest revenue."""
         metric = query.metrics[0]
-        outside = list(ranking.within)
-        inside = [item for item in query.dimensions if item not in outside]
-        things = [self._ranked(item) for item in inside or query.dimensions]
-        is_count = metric.over is None and metric.name in self.catalog.models
+        things = [self._ranked(item) for item in query.dimensions]
+        is_count = not metric.filters and metric.name in self.catalog.models
         extreme = _EXTREMES[self.language][is_count, ranking.descending]
-        figure = (
-            self._model_label(metric.name)
-            if is_count and self.language == "zh" and not metric.filters
-            else self._subject(metric)
-        )
+        figure = self._model_label(metric.name) if is_count and self.language == "zh" else self._subject(metric)
         few = ranking.limit == 1
         things = [things[0] if few or self.language == "zh" else plural(things[0]), *things[1:]]
-        superlative = self._word(
+        return self._word(
             "top" if few else "tops", ranking.limit, self._listed(things), figure, extreme, measure_word(things[0])
-        )
-        return (
-            self._word("within", superlative, self._listed([self._ranked(item) for item in outside]))
-            if outside
-            else superlative
         )
 
     def _ranked(self, dimension: Dimension) -> str:
@@ -182,11 +179,9 @@ class _Titles(Wording):
             few = ranking.limit == 1
             thing = self._thing(query) or self._model_label(rows.model)
             name = thing if few else things
-            title = self._word(
+            return self._word(
                 "top" if few else "tops", ranking.limit, name, self._field(ranking.by), extreme, measure_word(thing)
             )
-            outside = [self._ranked(item) for item in ranking.within]
-            return self._word("within", title, self._listed(outside)) if outside else title
         columns = [self._field(name) for name in rows.columns if name not in self.catalog.models]
         if rows.columns and not self._thing(query) and columns:
             return f"{things}{'：' if self.language == 'zh' else ': '}{self._listed(columns)}"
@@ -198,18 +193,16 @@ class _Titles(Wording):
         """Return what the number, or the list, is of; "" where the rows are no things."""
         if query.rows is not None:
             return self._listed_thing(query, query.rows)
-        if query.outcome == "group_count" and len(query.dimensions) == 1:
-            return self._dimension(query.dimensions[0])
         metric = query.metrics[0]
-        if len(query.metrics) > 1 or query.dimensions or query.outcome != "table" or metric.over is not None:
+        if len(query.metrics) > 1 or query.dimensions or metric.filters:
             return ""
-        if metric.agg == "count_distinct" and not metric.until:
+        if metric.agg == "count_distinct":
             return self._word("different", self._field(metric.name))
         return self._model_label(metric.name) if metric.name in self.catalog.models else ""
 
     def _listed_thing(self, query: LogicalQuery, rows: Rows) -> str:
         is_own = not rows.columns or (not rows.distinct and self._names(query))
-        if is_own or query.outcome == "exists":
+        if is_own:
             return self._model_label(rows.model)
         return self._dimension(Dimension(name=rows.columns[0])) if len(rows.columns) == 1 else ""
 
@@ -225,7 +218,7 @@ class _Titles(Wording):
         """Yield the time, with what it is of, and the conditions of what is counted or listed."""
         base = query.rows.model if query.rows is not None else query.metrics[0].name
         own = () if query.rows is not None else query.metrics
-        for time in (*query.times, *(metric.time for metric in own if metric.time)):
+        for time in query.times:
             model = self.catalog.models.get(base)
             name = time.field or (
                 f"{base}.{model.defaults.agg_time_dimension}" if model and model.defaults.agg_time_dimension else ""
@@ -237,20 +230,17 @@ class _Titles(Wording):
 
     def _part(self, query: LogicalQuery) -> str:
         """Return a single percentage as a sentence with gaps: “{0} of orders are cancelled ({1} of {2})”; "" for other figures."""
-        if len(query.metrics) != 1 or query.dimensions or query.comparison or query.outcome != "table":
+        if not is_single_percentage(query) or query.metrics[0].name not in self.catalog.models:
             return ""
-        metric = query.metrics[0]
-        whole = metric.over
-        if whole is None or not metric.percent or (metric.name, metric.agg) != (whole.name, whole.agg):
-            return ""
-        more = [item for item in metric.filters if item not in whole.filters]
-        if whole.filters or metric.time != whole.time or not more or metric.name not in self.catalog.models:
-            return ""
+        metric, whole, more = query.metrics[0], query.metrics[0].whole, query.metrics[0].filters
         things = self._subject(whole) if self.language == "en" else self._model_label(whole.name)
         part = self._word("fit", things, self._word("also").join(self._short(item, metric.name) for item in more))
         if len(more) == 1 and (value := self._plain_value(more[0], metric.name)):
             field = self._field(more[0].field)
-            is_state = field.lower().endswith(("status", "state", "状态")) or self._is_boolean(more[0])
+            is_state = (
+                field.lower().endswith(("status", "state", "状态"))
+                or self.catalog.dimension(more[0].field)[1].type == "boolean"
+            )
             part = self._word("are" if is_state else "have", things, value, field)
         part = self._word("numbers", part, measure_word(things))
         conditions, times = self._short_conditions(query), self._listed(self._times(query))
@@ -288,7 +278,7 @@ class _Titles(Wording):
         """Yield the times that are not over; the names of compared ones say it themselves."""
         if query.comparison is not None and len(query.times) == 1:
             return
-        for time in (*query.times, *(item.time for item in query.leaves if item.time)):
+        for time in query.times:
             start, end = self._days(time)
             if start and end and start <= self.now < end - timedelta(days=1):
                 yield self._word("running", self._days_in_words(time))
@@ -303,7 +293,7 @@ class _Titles(Wording):
         return self._plain_value(condition, base) or self._filter(condition)
 
     def _plain_value(self, condition: Filter, base: str) -> str:
-        if condition.any_of or condition.part or condition.than or condition.op not in ("in", "=", "not_in", "!="):
+        if condition.op not in ("in", "=", "not_in", "!="):
             return ""
         model, dimension = self.catalog.dimension(condition.field)
         is_not = condition.op in ("not_in", "!=")
@@ -330,12 +320,9 @@ class _Titles(Wording):
         ]
         return len(found) == 1
 
-    def _is_boolean(self, condition: Filter) -> bool:
-        return self.catalog.dimension(condition.field)[1].type == "boolean"
-
     def _filter_texts(self, query: LogicalQuery, sql: str) -> Iterator[str]:
         """Yield the layer's own filters that the statement has: of its measures, and default filters of tables."""
-        for leaf in query.leaves:
+        for leaf in query.metrics:
             if leaf.agg is None and leaf.name in self.catalog.measures:
                 model, measure = self.catalog.measures[leaf.name]
                 yield from (self._filter_text(model, column, values) for column, values in measure.filter.items())

@@ -143,27 +143,21 @@ class Wording:
 
     def _named(self, query: LogicalQuery) -> list[Named]:
         """Return the measures and tables whose definitions are shown with a result."""
-        names = [leaf.name for leaf in query.leaves]
+        names = [metric.name for metric in query.metrics]
         found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
         found += [self.catalog.models[name] for name in names if name in self.catalog.models]
         return found + ([self.catalog.model(query.rows.model)] if query.rows else [])
 
     def _figures(self, query: LogicalQuery) -> str:
         if query.rows is not None:
-            return self._joint("exists") if query.outcome == "exists" else ""
+            return ""
         figures = self._joint("and").join(self._metric(metric) for metric in query.metrics)
-        groups = self._joint("and").join(self._dimension(item) for item in query.dimensions)
-        if query.outcome == "group_count":
-            return self._joint("groups", groups)
         figures = self._joint("share", figures) if query.share else figures
-        figures = self._joint("compared", figures) if query.comparison else figures
-        return self._joint("average", figures, groups) if query.outcome == "group_average" else figures
+        return self._joint("compared", figures) if query.comparison else figures
 
     def _metric(self, metric: Metric) -> str:
         own = self._leaf(metric)
-        if metric.over is None:
-            return own
-        return self._joint("percent" if metric.percent else "ratio", own, self._leaf(metric.over))
+        return self._joint("percent", own, self._leaf(metric.whole)) if metric.filters else own
 
     def _leaf(self, metric: Metric) -> str:
         if metric.name in self.catalog.measures and metric.agg is None:
@@ -171,9 +165,6 @@ class Wording:
         elif metric.name in self.catalog.models:
             name = label(self.catalog.models[metric.name], self.language)
             text = self._joint("rows", name if self.language == "zh" else plural(name))
-        elif metric.until:
-            agg = phrases("aggregates", self.language)[metric.agg or "avg"]
-            text = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
         else:
             between = "" if self.language == "zh" else " "
             text = (
@@ -182,21 +173,19 @@ class Wording:
         return self._narrowed(text, metric)
 
     def _narrowed(self, text: str, part: Metric | Related) -> str:
-        """Return a metric with its own conditions and time."""
+        """Return a metric, or related rows, with their own conditions and time."""
         own = [self._filter(item) for item in part.filters] + ([self._window(part.time)] if part.time else [])
         return self._joint("of", text, self._joint("and").join(own)) if own else text
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
         """Return the unit of the single figure, and what it counts; "" for none."""
-        if len(query.metrics) != 1 or query.metrics[0].over is not None or query.outcome == "group_count":
+        if len(query.metrics) != 1 or query.metrics[0].filters:
             return "", ""
         metric = query.metrics[0]
         if metric.name in self.catalog.measures and metric.agg is None:
             return self.catalog.measures[metric.name][1].unit, ""
         if metric.name in self.catalog.models:
             return "", label(self.catalog.models[metric.name], self.language)
-        if metric.until:
-            return ("天" if self.language == "zh" else "days"), ""
         if metric.agg in ("count", "count_distinct"):
             return "", self._field(metric.name)
         return self.catalog.dimension(metric.name)[1].unit, ""
@@ -210,7 +199,7 @@ class Wording:
 
     def _compared_with(self, query: LogicalQuery, comparison: Comparison) -> TimeRange:
         time = next(iter(query.times), TimeRange(end=self.today))
-        if comparison.time is None and not query.times:
+        if not query.times:
             return time
         return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
@@ -234,37 +223,19 @@ class Wording:
 
     def _conditions(self, query: LogicalQuery) -> list[str]:
         conditions = [self._filter(item) for item in query.filters]
-        conditions += [self._related(item) for item in query.related]
-        for item in query.having:
-            conditions.append(f"{self._metric(query.metrics[item.metric])} {_SIGNS[item.op]} {item.value:g}")
-        return conditions
+        return conditions + [self._related(item) for item in query.related]
 
     def _related(self, related: Related) -> str:
         name = label(self.catalog.model(related.model), self.language)
         name = name if self.language == "zh" else plural(name)
-        if related.metric is not None:
-            own = self._narrowed(self._leaf(related.metric), related)
-            sign = (
-                {">": "≤", ">=": "<", "<": "≥", "<=": ">", "=": "≠", "!=": "="}[related.op]
-                if related.is_not
-                else _SIGNS[related.op]
-            )
-            return f"{own} {sign} {related.value:g}"
+        if related.op is not None:
+            return f"{self._narrowed(self._joint('rows', name), related)} {_SIGNS[related.op]} {related.value:g}"
         return self._joint("without" if related.is_not else "with", self._narrowed(name, related))
 
     def _filter(self, condition: Filter) -> str:
-        if condition.any_of:
-            return self._joint("or").join(self._filter(item) for item in condition.any_of)
         field = self._field(condition.field)
         if condition.op in ("is_null", "is_not_null"):
             return self._joint("empty" if condition.op == "is_null" else "there", field)
-        if condition.part:
-            field = self._joint("of", field, phrases("grains", self.language).get(condition.part, condition.part))
-        if condition.than == "average":
-            times = f" × {condition.values[0]:g}" if condition.values and condition.values[0] != 1 else ""
-            return f"{field} {_SIGNS[condition.op]} {self._joint('average_of', field)}{times}"
-        if condition.than:
-            return f"{field} {_SIGNS[condition.op]} {self._field(condition.than)}"
         if condition.op in _SIGNS:
             return f"{field} {_SIGNS[condition.op]} {', '.join(self._value(condition, value) for value in condition.values)}"
         return self._joint(condition.op, field, condition.values[0])
@@ -291,13 +262,7 @@ class Wording:
             text = (
                 f"{text}{'，' if self.language == 'zh' else ','}{between}{self._joint('by', self._field(ranking.by))}"
             )
-        text = f"{self._joint('skip', ranking.offset)} {text}" if ranking.offset else text
-        within = (
-            [self._joint("within", self._joint("and").join(map(self._dimension, ranking.within)))]
-            if ranking.within
-            else []
-        )
-        return [*within, text]
+        return [text]
 
     def _dimension(self, dimension: Dimension) -> str:
         if dimension.grain is not None:
@@ -313,12 +278,12 @@ class Wording:
 
 def _counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
     """Return the measures with the same aggregate as a figure that lacks their filter."""
-    found = [entry for leaf in query.leaves for entry in _missed(leaf, query.filters, catalog)]
+    found = [entry for metric in query.metrics for entry in _missed(metric, query.filters, catalog)]
     return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
 
 
 def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> Iterator[tuple[SemanticModel, Measure]]:
-    if metric.agg is None or metric.until or metric.name not in catalog.dimensions:
+    if metric.agg is None or metric.name not in catalog.dimensions:
         return
     model, dimension = catalog.dimensions[metric.name]
     alike = [item for item in model.measures if (item.agg, item.expr) == (metric.agg, dimension.expr)]

@@ -141,8 +141,6 @@ class _Writer:
         if len(self.rows) != 1:
             return "", ""
         row = self.rows[0]
-        if self.columns == ("exists", "count"):
-            return (self._scoped(self._form("yes", self._counted(row[1]))) if row[0] else self._nothing()), ""
         if self.columns == ("share", *PART) and None not in row:
             percent = self._form("percent", spoken(row[0]))
             form = self.meaning.part or self._form("part", self.meaning.title)
@@ -166,13 +164,10 @@ class _Writer:
 
     def _change(self) -> str:
         """Return two times with a figure each, and what changed; "" for other results."""
-        rows = self.rows
-        if self.columns == CHANGE and len(rows) == 1:
-            values = (self.shown.labels[1], rows[0][1]), (self.shown.labels[0], rows[0][0])
-        elif len(self.columns) == 2 and self.columns[0] == "period" and len(rows) == 2:
-            values = (self._name(0, 0), rows[0][1]), (self._name(1, 0), rows[1][1])
-        else:
+        if self.columns != CHANGE or len(self.rows) != 1:
             return ""
+        labels, row = self.shown.labels, self.rows[0]
+        values = (labels[1], row[1]), (labels[0], row[0])
         parts = [self._form("versus", name, self._of_figure(found)) for name, found in values]
         (_, old), (_, new) = values
         if is_number(old) and is_number(new):

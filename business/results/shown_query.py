@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import StoredQuery
 from business.results.cells import is_number, is_year
 
 
@@ -108,7 +108,7 @@ class QueryShown(Value):
     meaning: Meaning = Meaning()
     table: ResultTable = ResultTable()
     chart: ChartSpec | None = None
-    logical_query: LogicalQuery | None = None
+    logical_query: StoredQuery = None
     asked_on: date | None = None
 
     @property

@@ -24,11 +24,11 @@ from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolA
 from agent.passages.excerpts import excerpt_of
 from agent.run_state.cited_answer import laid_out
 from agent.run_state.outside import AskedOutside
+from agent.run_state.state import ExploreForm
 from agent.run_state.verified_match import standing_on
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
 from authz.principal import Principal
 from business.explore.fields import Fields, explore_url, fitting
-from business.logical_query.query import LogicalQuery
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried, visible_queries
 from knowledge.selectors import ShownPassage, passages
@@ -184,7 +184,7 @@ def _explore_of(row: Message) -> str:
     form = row.state.get("plan", {}).get("explore")
     if not form or (row.stop_reason == StopReason.OK and not _output_of(row).get("kind")):
         return ""
-    query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
+    query = ExploreForm.model_validate(form).query
     filled = explore_url(form["source"], Fields.of(fitting(query))) if query else ""
     return f"{filled}&live=1" if filled else explore_url(form["source"])
 

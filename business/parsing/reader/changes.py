@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import (
-    Comparison,
     Dimension,
     Inexpressible,
     LogicalQuery,
@@ -25,7 +24,7 @@ from business.logical_query.query import (
 )
 from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units
+from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_currency
 from business.parsing.reader.heads import DOWN, Head, shared
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, lead_of
@@ -99,14 +98,14 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
     refused: Inexpressible | None = None
     for refs in islice(choices_of(items), MAX_READINGS):
         try:
-            reading = Reading.of(catalog, items, refs, context.today, earlier.times)
+            reading = Reading.of(catalog, items, refs, context.today)
             made = Change(reading, lead, earlier).made()
             compiled = {compile_query(query, catalog, context.today): query for query in made}
         except (Unread, Inexpressible, ValueError):
             continue
         try:
             for query in made:
-                require_units(items, query, catalog)
+                require_currency(items, query, catalog)
         except Inexpressible as error:
             refused = error
             continue
@@ -137,7 +136,7 @@ class Change:
     def made(self) -> list[LogicalQuery]:
         """Return the possible queries, several if ambiguous. Raises Unread."""
         reading = self.reading
-        query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
+        query = self._ranked(self._grouped(self._narrowed(self.earlier)))
         queries = self._timed(self._asked(query))
         if reading.is_share:
             queries = [share for entry in queries for share in self._shares(entry)]
@@ -182,9 +181,8 @@ class Change:
         if not new:
             return query
         is_time = all(entry.grain is not None for entry in new)
-        is_moved = query.comparison is not None and query.comparison.to == "previous_period"
-        if query.rows is not None or (is_moved and is_time):
-            raise Unread("a breakdown of a list, or which period each is compared with")
+        if query.rows is not None:
+            raise Unread("a breakdown of a list")
         kept = [one for one in query.dimensions if (one.grain is None) == is_time and is_time and self.lead.goes_on]
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
@@ -205,11 +203,11 @@ class Change:
         if not made and not tables:
             if "L" not in reading.text or not is_bare or query.dimensions:
                 return query
-            if old is None or old.agg != "count" or old.over or old.time or "." in old.name:
+            if old is None or old.agg != "count" or "." in old.name:
                 raise Unread("a list of what")
             filters = (*query.filters, *old.filters)  # which are they?
             return query.model_copy(update={"rows": Rows(model=old.name), "metrics": (), "filters": filters})
-        if old is None or old.over is not None or (tables and query.dimensions and old.agg != "count"):
+        if old is None or old.filters or (tables and query.dimensions and old.agg != "count"):
             raise Unread("which of the numbers, or a breakdown by them")
         metric = made[0] if made else Metric(name=tables[0], agg="count")
         if metric.name in {dimension.name for dimension in query.dimensions}:
@@ -222,28 +220,7 @@ class Change:
         metric = made[0] if made else Metric(name=rows.model, agg="count")
         if metric.name.partition(".")[0] != rows.model or not set(tables) <= {rows.model}:
             raise Unread("a number of other things")
-        return query.model_copy(update={"rows": None, "metrics": (metric,), "outcome": "table", "ranking": None})
-
-    def _compared(self, query: LogicalQuery) -> LogicalQuery:
-        """Compare the current query with another time: “than last year”, “同比呢”. Raises Unread without one."""
-        reading = self.reading
-        if reading.comparison is not None or "C" not in reading.text:
-            return query.model_copy(update={"comparison": reading.comparison or query.comparison})
-        if len(query.times) != 1 or len(reading.times) != 1:
-            raise Unread("which times are compared")
-        (old,) = query.times
-        alike = [entry for entry in self._meant(old, reading.times[0]) if self._length(entry) == self._length(old) != 0]
-        if not alike:
-            raise Unread("times of another length")
-        reading.times = []
-        reading.drop("C")
-        time = alike[0].model_copy(update={"field": old.field})
-        return query.model_copy(update={"comparison": Comparison(to="time", time=time)})
-
-    def _length(self, time: TimeRange) -> float:
-        """Return a span's length in whole months, else in days as a fraction; 0 for an open end."""
-        start, end = self.reading.days(time)
-        return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
+        return query.model_copy(update={"rows": None, "metrics": (metric,), "ranking": None})
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Decide whose time it is where other rows are counted: “their revenue” is of customers new then, “and
@@ -256,7 +233,7 @@ class Change:
             raise Unread("of whose time")
         if not times:
             return [query]
-        if (query.comparison is not None and query.comparison.to == "time") or any(item.time for item in query.related):
+        if any(item.time for item in query.related):
             raise Unread("which of the times")
         if not query.times:
             return [query.model_copy(update={"times": tuple(times)})]
@@ -281,7 +258,7 @@ class Change:
         """Return each group's share of all; without groups the share under one condition, a reading for each."""
         if query.dimensions:
             return [query.model_copy(update={"share": True})]
-        if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
+        if len(query.metrics) != 1 or query.metrics[0].filters or not query.filters:
             raise Unread("a share of what")
         return [shared(query, entry) for entry in query.filters]
 
@@ -300,9 +277,7 @@ class Change:
             by = head.price({_table_of(query)})
         if (query.rows is None and not query.dimensions) or (query.rows is not None and not by):
             raise Unread("the first of what")
-        ranking = Ranking(
-            by=by, descending=token.role in DOWN, limit=reading.limit or 1, within=old.within if old else ()
-        )
+        ranking = Ranking(by=by, descending=token.role in DOWN, limit=reading.limit or 1)
         return query.model_copy(update={"ranking": ranking})
 
 
@@ -322,9 +297,8 @@ def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery 
     """Return the current query one period earlier or later (“the month before”, “再上个月”); None for any other question."""
     whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
     steps = (whole, lead_of(question).rest)
-    compares_times = earlier.comparison is not None and earlier.comparison.to == "time"
     for pattern, unit, by in _steps():
-        if len(earlier.times) == 1 and not compares_times and any(map(pattern.fullmatch, steps)):
+        if len(earlier.times) == 1 and any(map(pattern.fullmatch, steps)):
             time = stepped(earlier.times[0], unit, by, today)  # type: ignore[arg-type]
             return earlier.model_copy(update={"times": (time,)}) if time is not None else None
     return None

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import (
-    Comparison,
     Dimension,
     Filter,
     Inexpressible,
@@ -23,14 +22,13 @@ from business.logical_query.query import (
     Related,
     TimeRange,
 )
-from business.logical_query.times import days_of, in_the_year_of, whole_months
+from business.logical_query.times import days_of
 from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
 from business.parsing.reader.words import word_lists
 
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 SUPERLATIVES = "hlsiwopkfr"
-_ONE_PERIOD = frozenset({1, 3, 6, 12})
 MAX_LIMIT = 1_000
 
 
@@ -86,19 +84,17 @@ def one(run: Run, kinds: str) -> Token:
 class Reading:
     """The items of a question with one meaning per word, and the parts read so far.
 
-    events: columns, mostly times, that must be set (False) or missing (True). standing: the earlier question's time.
+    events: columns, mostly times, that must be set (False) or missing (True).
     """
 
     catalog: Catalog
     today: date
     row: Run
-    standing: tuple[TimeRange, ...] = ()
     filters: list[Filter] = field(default_factory=list)
     times: list[TimeRange] = field(default_factory=list)
     dimensions: list[Dimension] = field(default_factory=list)
     related: list[Related] = field(default_factory=list)
     events: list[tuple[str, bool]] = field(default_factory=list)
-    comparison: Comparison | None = None
     limit: int | None = None
     by: Metric | str | None = None
     order: bool | None = None  # whether it is descending
@@ -106,13 +102,10 @@ class Reading:
     is_yearless: bool = False
 
     @classmethod
-    def of(
-        cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date,
-        standing: tuple[TimeRange, ...] = (),
-    ) -> "Reading":  # fmt: skip
+    def of(cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date) -> "Reading":
         """Read everything but the head. Raises Unread."""
         tokens = [_token(catalog, *entry) for entry in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
-        reading = cls(catalog, today, [token for token in tokens if token.kind], standing)
+        reading = cls(catalog, today, [token for token in tokens if token.kind])
         for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
             part()
         return reading
@@ -151,9 +144,7 @@ class Reading:
         if len(self.all("TA")) > 1:  # with no cancelled orders
             self.rewrite("[!@]VT", lambda run: [run[0], run[2], run[1]] if run[1].model == run[2].name else None)
         self.rewrite("[DANW]V|V[DANW]", lambda run: [one(run, "V")] if run[0].name == run[1].name else None)
-        if "~VV" in self.text:
-            raise Unread("what is left out")
-        self.rewrite("[!~]V|V,|V", self._valued)
+        self.rewrite("!V|V", self._valued)
         if len({entry.field for entry in self.filters}) < len(self.filters):
             raise Unread("values of one column in two places")
 
@@ -199,8 +190,7 @@ class Reading:
         if number.values:
             raise Unread("an amount of what")  # orders of over 10000
         op: Any = _SIGNS[sign.role]
-        metric = Metric(name=name, agg="count")
-        self.related.append(Related(model=name, metric=metric, op=op, value=number.item.number or 0))
+        self.related.append(Related(model=name, op=op, value=number.item.number or 0))
         return [DONE]
 
     def _limited(self, run: Run) -> Run:
@@ -211,7 +201,7 @@ class Reading:
         return [token for token in run if token.kind != "n"]
 
     def _times(self) -> None:
-        """Read one time, of the time column beside it or the only one; two compared times; a change."""
+        """Read one time, of the time column beside it or the only one."""
         self.rewrite("!Wt", lambda run: self._never(run[1]))
         self.rewrite("(?<!!)Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
         columns = {column.name: column for column in self.all("W")}
@@ -220,23 +210,10 @@ class Reading:
             self.drop("W" if all(token.item.time and token.item.time.field for token in self.all("t")) else "")
         self.is_yearless = any(token.item.is_yearless for token in self.all("t"))
         times = [token.item.time for token in self.all("t") if token.item.time is not None]
-        if len(times) > 2 or (len(times) == 2 and "C" not in self.text):
+        if len(times) > 1:
             raise Unread("several times")
-        if len(times) == 2:
-            before, later = sorted(times, key=lambda time: self.days(time)[0] or date.min)
-            name = before.field or later.field
-            before, later = (entry.model_copy(update={"field": name}) for entry in (before, later))
-            part = in_the_year_of(self.days(later), self.days(before))  # October compared to last year: its October
-            before = TimeRange(field=name, start=part[0], end=part[1]) if part else before
-            times, self.comparison = [later], Comparison(to="time", time=before)
-            self.rewrite("[&@]?t[&C@]*", lambda run: [DONE])
-            self.drop("C")
         self.times = times
         self.rewrite("t", lambda run: [DONE])
-        if self.comparison and not re.search("[yj]", self.text):
-            self.drop("d")  # how much it grew is said by the comparison
-        if re.search("[yjd]", self.text):
-            self._changed([*times, *(() if times else self.standing)])
 
     def _never(self, column: Token) -> None:
         """Read “customers that haven't ordered in 2026”; an order not shipped then is ambiguous."""
@@ -249,15 +226,6 @@ class Reading:
             raise Unread("of which year")  # birthdays are of every year
         assert time.item.time is not None  # of its kind
         return replace(time, item=replace(time.item, time=time.item.time.model_copy(update={"field": column.name})))
-
-    def _changed(self, times: list[TimeRange]) -> None:
-        """Read a change from the time before, where one time is said."""
-        start, end = self.days(times[0]) if len(times) == 1 else (None, None)
-        is_period = len(times) == 1 and times[0].period is not None
-        if self.comparison or not (is_period or (start and end and whole_months(start, end) in _ONE_PERIOD)):
-            raise Unread("which times are compared")
-        self.comparison = Comparison(to="previous_year" if "y" in self.text else "previous_period")
-        self.rewrite("[yjdC]+", lambda run: [DONE])
 
     def _groups(self) -> None:
         """Read what follows “by”, “each”, “各”; periods; each of the named or compared values; the order."""
@@ -279,9 +247,6 @@ class Reading:
         self.rewrite("z", lambda run: [replace(run[0], kind="m")])
         if self.dimensions:
             self.rewrite("b$", lambda run: [])  # 按地区分
-        is_moved = self.comparison is not None and self.comparison.to == "previous_period"
-        if any(entry.grain for entry in self.dimensions) and (is_moved or "Q" in self.text):
-            raise Unread("which period each is compared with, or a running total")
 
     def _ranked_by(self, run: Run) -> Run:
         self.by = Metric(name=run[-1].name, agg=None if run[-1].kind == "M" else "count")
@@ -319,7 +284,7 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     if item.time is not None:
         return Token("t", item)
     if item.number is not None and not item.roles:
-        is_amount = any(role.partition(":")[0] in ("money", "currency", "unit") for role in after.roles)
+        is_amount = any(role.partition(":")[0] in ("money", "currency") for role in after.roles)
         return Token("n", item, values=("",) if is_amount else ())
     letter = word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
@@ -327,21 +292,17 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     return Token(letter, item)
 
 
-def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
-    """Raise Inexpressible for a unit or currency other than the stored one: amounts are not converted.
+def require_currency(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
+    """Raise Inexpressible for a currency other than the stored one: amounts are not converted.
 
-    A layer without a currency is assumed to store the one asked for; of hours or minutes the stored unit is unknown.
+    A layer without a currency is assumed to store the one asked for.
     """
-    asked = {role for item in items if not item.refs for role in item.roles if ":" in role}
-    money, units = (
-        {code.partition(":")[2] for code in asked if code.startswith(kind)} for kind in ("currency", "unit")
-    )
-    named = [name for leaf in query.leaves for name in (leaf.name, *(entry.field for entry in leaf.filters))]
+    asked = {role for item in items if not item.refs for role in item.roles}
+    money = {role.partition(":")[2] for role in asked if role.startswith("currency:")}
+    named = [name for leaf in query.metrics for name in (leaf.name, *(entry.field for entry in leaf.filters))]
     named += [entry.field for entry in query.filters] + list(query.rows.columns if query.rows else ())
     named += [query.ranking.by] if query.ranking else []
     kept = {catalog.unit(name) for name in named}
     coins = kept & set(word_lists()["currencies"])
     if money and coins and money != coins:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(coins))})
-    if other := sorted(units - kept):
-        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})

@@ -24,7 +24,6 @@ class Head:
     def query(self) -> LogicalQuery:
         """Return the query of a whole question. Raises Unread."""
         reading = self.reading
-        is_exists = "x" in reading.text and not reading.all("LA")
         self._events()
         reading.rewrite("AT|TA", self._named)
         if reading.all(SUPERLATIVES):
@@ -48,9 +47,7 @@ class Head:
             times=tuple(reading.times),
             related=tuple(reading.related),
             ranking=self.ranking,
-            comparison=reading.comparison,
             share=reading.is_share and bool(reading.dimensions),
-            outcome="exists" if is_exists and self.rows is not None else "table",
         )
         if reading.is_share and not reading.dimensions:
             if len(reading.filters) != 1 or len(self.metrics) != 1:
@@ -67,9 +64,9 @@ class Head:
         reading = self.reading
         if len({token.name for token in reading.all("T")}) == 1:
             reading.rewrite("T(_*)T", lambda run: run[:-1])
-        reading.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
+        reading.rewrite("[me]?S?M(?:_*[me])?|Ma|aM", self._measure)
         reading.rewrite(
-            "[aSQ]N|N[aSQ]", lambda run: [_made(one(run, "N").name, "avg" if one(run, "aSQ").kind == "a" else "sum")]
+            "[aS]N|N[aS]", lambda run: [_made(one(run, "N").name, "avg" if one(run, "aS").kind == "a" else "sum")]
         )
         reading.rewrite("[cI]#?D|#D[Im]", self._distinct)
         reading.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
@@ -129,7 +126,7 @@ class Head:
 
     def _ranked(self) -> None:
         """Read the first groups by a metric, or rows by a column."""
-        reading, groups, text = self.reading, tuple(self.reading.dimensions), self.reading.text
+        reading, text = self.reading, self.reading.text
         token = self.superlative()
         tables = {item.name for item in reading.all("T")}
         if token.kind in "pk":
@@ -148,7 +145,7 @@ class Head:
         is_down = token.role in DOWN
         self.ranking = Ranking(descending=is_down, limit=reading.limit or 1)
         if isinstance(reading.by, Metric):
-            self._first_groups(reading.by, subject, groups, is_last=text[-1] in "fr")
+            self._first_groups(reading.by, subject)
         else:
             self._first_rows(reading.by, subject, is_thing=token.kind in "pk" or "L" in text)
         self._take_owners(set())
@@ -200,14 +197,13 @@ class Head:
             raise Unread("which price")
         return f"{found[0][0]}.{found[0][1].name}"
 
-    def _first_groups(self, by: Metric, subject: Token | None, groups: tuple[Dimension, ...], *, is_last: bool) -> None:
+    def _first_groups(self, by: Metric, subject: Token | None) -> None:
         reading = self.reading
         self.metrics = [by]
+        if bool(reading.dimensions) == (subject is not None) or len(reading.dimensions) > 1:
+            raise Unread("the first of what, or of each")
         if subject is not None:
             reading.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
-            self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "within": groups})
-        if not reading.dimensions or len(groups) > 1 or (subject is not None and groups and is_last):
-            raise Unread("the first of what, or of each")
 
     def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
         """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
@@ -275,9 +271,7 @@ class Head:
 
     def _is_named(self, model: str) -> bool:
         """Return whether particular things are named, by name or number."""
-        return any(
-            item.field and (item.field == self._name_of(model) or item.op == "=") for item in self.reading.filters
-        )
+        return any(item.field == self._name_of(model) or item.op == "=" for item in self.reading.filters)
 
     def _events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
@@ -294,7 +288,7 @@ class Head:
         reading.drop("W")
 
     def _missing(self) -> list[Filter]:
-        """Return columns that are set or missing, of the thing or its related rows, and numbers that are zero."""
+        """Return columns that are set or missing, of the thing or its related rows. Raises Unread."""
         found = []
         for name, is_not in self.reading.events:
             model, column = self.catalog.dimension(name)
@@ -302,9 +296,8 @@ class Head:
                 self.reading.related.append(Related(model=model.name, is_not=is_not))
             elif column.type == "boolean":
                 found.append(Filter(field=name, values=("false",)))
-            elif is_not and column.type == "number":  # no stock on hand
-                none = (Filter(field=name, op="is_null"), Filter(field=name, op="=", values=(0,)))
-                found.append(Filter(any_of=none))
+            elif column.type == "number":
+                raise Unread("none, or zero of it")  # no stock on hand
             elif is_not or name != f"{self.base}.{model.defaults.agg_time_dimension}":
                 found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
         return found
@@ -312,7 +305,7 @@ class Head:
     def _belonging(self) -> None:
         """Apply conditions and times of related rows that a thing has or lacks to these. Raises Unread."""
         reading, reaches = self.reading, self.catalog.joins.distance
-        far = [f for f in reading.filters if f.field and reaches(self.base, table_of(f.field)) is None]
+        far = [f for f in reading.filters if reaches(self.base, table_of(f.field)) is None]
         is_listed = self.rows is not None or self.metrics[0].name in self.catalog.models
         if not reading.related and not far:
             return
@@ -348,6 +341,5 @@ def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
 def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
     """Return the query for the percentage of the number that one of its conditions keeps."""
     (whole,) = query.metrics
-    share = whole.model_copy(update={"filters": (*whole.filters, part), "over": whole, "percent": True})
     rest = tuple(other for other in query.filters if other is not part)
-    return query.model_copy(update={"metrics": (share,), "filters": rest})
+    return query.model_copy(update={"metrics": (whole.model_copy(update={"filters": (part,)}),), "filters": rest})

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from business.logical_query.query import TimeRange
 from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
-from business.parsing.reader.times import COMPARED, Moment, compared_phrases, mark_times, place_of
+from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import Unit, normalised, units_of
 from business.parsing.reader.words import number_of, words
 
@@ -70,9 +70,6 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
         return Item(written, refs, roles, number=_number(written, units)), 1.0 + gap - (
             _PREFERRED * len(units) if refs else 0.0
         )
-    if len(units) == 1 and units[0].kind == "time" and ord(units[0].text) >= COMPARED:
-        phrase, role = compared_phrases()[ord(units[0].text) - COMPARED]
-        return Item(phrase, roles=(role,)), 1.0
     if len(units) == 1 and units[0].kind == "time":
         moment = times[place_of(units[0].text)]
         return Item(written, time=moment.range, is_yearless=moment.of_year is not None), 1.0

@@ -16,7 +16,7 @@ from business.logical_query.query import Filter, Inexpressible, LogicalQuery, Me
 from business.logical_query.times import period_days
 from business.logical_query.wording import no_such_value, sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.grammar import Reading, Unread, require_units
+from business.parsing.reader.grammar import Reading, Unread, require_currency
 from business.parsing.reader.heads import Head
 from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
@@ -91,7 +91,7 @@ def _readings(
     for refs in islice(choices_of(items), MAX_READINGS):
         try:
             query = Head(Reading.of(catalog, items, refs, today)).query()
-            require_units(items, query, catalog)
+            require_currency(items, query, catalog)
             sql = compile_query(query, catalog, today)
         except (Unread, Inexpressible, ValueError) as error:
             failed.append(error)
@@ -177,7 +177,7 @@ def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[Logica
     if base not in catalog.models or catalog.models[base].name_dimension is None or len(query.times) != 1:
         return []
     time = query.times[0]
-    if time.field or query.dimensions or query.comparison or (time.period is None and time.start is None):
+    if time.field or query.dimensions or (time.period is None and time.start is None):
         return []
     field = f"{base}.{catalog.models[base].defaults.agg_time_dimension}"
     came = query.model_copy(update={"times": (time.model_copy(update={"field": field}),)})
@@ -203,7 +203,7 @@ def distance(query: LogicalQuery, catalog: Catalog) -> int:
     named = {metric.name.partition(".")[0] for metric in query.metrics}
     named |= {entry.name.partition(".")[0] for entry in query.dimensions if entry.name}
     named |= {query.rows.model, *(name.partition(".")[0] for name in query.rows.columns)} if query.rows else set()
-    named |= {entry.field.partition(".")[0] for entry in query.filters if entry.field}
+    named |= {entry.field.partition(".")[0] for entry in query.filters}
     named |= {moment.field.partition(".")[0] for moment in query.times if moment.field}
     named |= {entry.model for entry in query.related}
     named |= {f.field.partition(".")[0] for entry in query.related for f in entry.filters}

@@ -13,11 +13,9 @@ from typing import Any
 
 from business.logical_query.query import Period, TimeRange
 from business.logical_query.times import Span, period_days
-from business.parsing.reader.units import normalised
-from business.parsing.reader.words import number_of, word_lists, words
+from business.parsing.reader.words import number_of, words
 
 _PLACE = 0xE000  # private-use character of the first moment
-COMPARED = 0xF000  # private-use character of the first comparing phrase
 _MAX = 400
 _MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 _HAN_N = "[一两二三四五六七八九十]{1,3}"
@@ -41,8 +39,6 @@ class Moment:
 @lru_cache(maxsize=64)  # the same with every source of a fiscal year
 def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, tuple[Moment, ...]]:
     """Return a normalised text with times as private-use characters, and the times. Longest expressions win."""
-    for number, (phrase, _role) in enumerate(compared_phrases()):
-        text = text.replace(phrase, f" {chr(COMPARED + number)} ")
     moments: list[Moment] = []
     text = _replaced(
         text, _moment_patterns(), lambda kind, entry, found: _moment(kind, entry, found, today, fiscal_start), moments
@@ -61,14 +57,6 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, t
         return chr(_PLACE + len(found) - 1)
 
     return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MAX - 1)}]", counted, text), tuple(found)
-
-
-@cache
-def compared_phrases() -> tuple[tuple[str, str], ...]:
-    """Return phrases that compare with another time and would else be read as that time, such as 去年同期."""
-    roles = word_lists()["roles"]
-    found = [(normalised(phrase), role) for role in ("previous_year", "previous_period") for phrase in roles[role]]
-    return tuple(sorted(found, key=lambda one: -len(one[0])))
 
 
 def place_of(sign: str) -> int:

@@ -39,8 +39,8 @@ def words() -> Words:
     for grain, forms in data["times"]["grains"].items():
         roles |= {key_of(phrase): (f"grain:{grain}",) for phrase in forms["noun"]}
         roles |= {key_of(phrase): (f"each_grain:{grain}",) for phrase in forms["each"]}
-    for kind, listed in (("currency", data["currencies"]), ("unit", data["units"])):
-        roles |= {key_of(phrase): (f"{kind}:{code}",) for code, phrases in listed.items() for phrase in phrases}
+    for code, phrases in data["currencies"].items():
+        roles |= {key_of(phrase): (f"currency:{code}",) for phrase in phrases}
     roles |= {key_of(phrase): ("state",) for phrase in data["states"]}
     changes = {name: frozenset(map(key_of, data["changes"][name])) for name in ("begins", "refers", "asks")}
     steps = {-1: tuple(data["changes"]["earlier"]), 1: tuple(data["changes"]["later"])}

@@ -13,16 +13,16 @@ from business.semantic_layer.yaml_io import read_layer
 from tests.integration.business.explored import LAYER
 
 TODAY = date(2026, 11, 21)
-SEPTEMBER, OCTOBER = {"start": "2026-09-01", "end": "2026-10-01"}, {"start": "2026-10-01", "end": "2026-11-01"}
+OCTOBER = {"start": "2026-10-01", "end": "2026-11-01"}
 
 
-def compared(now: dict[str, str], before: dict[str, str], **dimension: str) -> LogicalQuery:
+def compared(now: dict[str, str], **dimension: str) -> LogicalQuery:
     return LogicalQuery.model_validate(
         {
             "metrics": [{"name": "sale", "agg": "count"}],
             "dimensions": [dimension],
             "times": [now],
-            "comparison": {"to": "time", "time": before},
+            "comparison": {"to": "previous_period"},
         }
     )
 
@@ -36,11 +36,11 @@ def rows(shop: Address, query: LogicalQuery) -> list[tuple[object, ...]]:
 
 def test_a_month_stands_beside_the_month_before(shop: Address) -> None:
     # a sale every three hours: 239 in September, the last of the 400 on the 21st of October
-    assert rows(shop, compared(OCTOBER, SEPTEMBER, grain="month")) == [("2026-10", 161, 239, -78)]
+    assert rows(shop, compared(OCTOBER, grain="month")) == [("2026-10", 161, 239, -78)]
 
 
 def test_the_first_week_stands_beside_the_first(shop: Address) -> None:
-    assert [row[:3] for row in rows(shop, compared(OCTOBER, SEPTEMBER, grain="week"))] == [
+    assert [row[:3] for row in rows(shop, compared(OCTOBER, grain="week"))] == [
         ("2026-09-28", 32, 47),
         ("2026-10-05", 56, 56),
         ("2026-10-12", 56, 56),
@@ -50,10 +50,10 @@ def test_the_first_week_stands_beside_the_first(shop: Address) -> None:
 
 
 def test_periods_that_do_not_match_or_have_no_end_are_not_compared() -> None:
-    for before, dimension, why in (
-        (SEPTEMBER, {"grain": "day"}, "cannot be compared"),
-        (SEPTEMBER, {"name": "customer.since", "grain": "month"}, "cannot be compared"),
+    for time, dimension, why in (
+        (OCTOBER, {"grain": "day"}, "cannot be compared"),
+        (OCTOBER, {"name": "customer.since", "grain": "month"}, "cannot be compared"),
         ({"end": "2026-10-01"}, {"grain": "month"}, "a beginning and an end"),
     ):
         with pytest.raises(Inexpressible, match=why):
-            compile_query(compared(OCTOBER, before, **dimension), Catalog.of(read_layer(LAYER)), TODAY)
+            compile_query(compared(time, **dimension), Catalog.of(read_layer(LAYER)), TODAY)

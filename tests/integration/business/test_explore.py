@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from audit.actions import Action
 from audit.models import Entry
 from business.explore.fields import Fields, explore_url, fitting
-from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Period, Ranking, TimeRange
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, Related, TimeRange
 from business.sources.grants import withdraw
 from tests.factories import make_user
 from tests.integration.business.conftest import Askers
@@ -69,6 +69,11 @@ def test_what_is_chosen_is_asked_and_shown_and_downloaded(nora: User) -> None:
     assert client_of(nora).get("/data/table.csv?source=shop&metric=sale&share=1").status_code == 400
 
 
+def test_two_times_stand_side_by_side_by_their_names(nora: User) -> None:
+    text = page(nora, "/data/?metric=sale&when=dates&start=2026-10-01&end=2026-10-31&compare=previous_period")
+    assert re.search(r"September 2026: [\d,]+ sales?; October 2026: [\d,]+ sales?; [\d,]+ sales? (more|fewer)", text)
+
+
 FULL = LogicalQuery(
     metrics=(Metric(name="sale.revenue"), Metric(name="sale")),
     dimensions=(Dimension(name="customer.segment"),),
@@ -89,7 +94,7 @@ def test_a_link_opens_the_form_filled(nora: User) -> None:
 
 
 def test_a_question_that_does_not_fit_opens_with_the_parts_that_do() -> None:
-    whole = FULL.model_copy(update={"having": (Having(op=">", value=3),), "outcome": "group_count"})
+    whole = FULL.model_copy(update={"related": (Related(model="customer"),)})
     assert explore_url("shop", whole) == ""
     assert Fields.of(fitting(whole)) == Fields.of(FULL)
     many = LogicalQuery(

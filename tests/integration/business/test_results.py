@@ -150,24 +150,6 @@ def test_a_year_is_a_number_and_told_as_a_year(demo: DataSource) -> None:
     assert f"{years[0]:,}" not in page
 
 
-def test_two_times_stand_side_by_side_the_later_one_first_by_their_names(demo: DataSource) -> None:
-    for question in ("Compare revenue this year and last year", "Compare revenue last year and this year"):
-        message = answered(question)
-        (row,) = QueryCitation.objects.filter(message=message)
-        result = QueryShown.model_validate(row.result)
-        (values,) = result.table.rows
-        became, was, change, _percent = values
-        now, before = result.table.labels[:2]
-        assert re.fullmatch(r"\d{4} \(not over yet\)", now), now
-        assert int(now[:4]) - int(before) == 1
-        assert became - was == change
-        assert re.fullmatch(
-            r"Revenue – \d{4}: [\d,]+ CNY; \d{4} \(not over yet\): [\d,]+ CNY; [\d,]+ CNY (more|less), [+-][\d,.]+ %",
-            result.meaning.headline,
-        )
-        assert f"{abs(change):,.0f} CNY {'more' if change > 0 else 'less'}" in result.meaning.headline
-
-
 def test_a_cut_table_and_its_file_say_of_how_many_rows_they_are_and_the_file_is_recorded(demo: DataSource) -> None:
     message = answered("list all customers")
     page = page_of(message)

@@ -49,7 +49,7 @@ def test_a_breakdown_by_the_column_shows_all_its_values() -> None:
 
 @pytest.mark.parametrize(("part", "whole_is_narrowed"), [(LEFT, False), (PROBATION, True)])
 def test_a_part_is_one_of_its_whole(part: Filter, *, whole_is_narrowed: bool) -> None:
-    asked = LogicalQuery(metrics=(Metric(name="employee", filters=(part,), over=PEOPLE, percent=True),))
+    asked = LogicalQuery(metrics=(Metric(name="employee", filters=(part,)),))
     assert (OURS in statement(asked)) is whole_is_narrowed
 
 

@@ -22,37 +22,8 @@ def test_to_date_ends_as_far_into_the_period_as_today_is() -> None:
         assert (start.isoformat(), end.isoformat()) == days
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        (
-            "revenue this year so far compared to last year so far",
-            "revenue, compared, time: 2026-01-01 to 2026-11-21, time: 2025-01-01 to 2025-11-21",
-        ),
-        ("revenue last year so far", "revenue, time: 2025-01-01 to 2025-11-21"),
-    ],
-)
-def test_so_far_is_said_of_the_period_before_it(question: str, said: str) -> None:
-    assert talk("en", question) == [said]
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "said"),
-    [
-        (
-            "en",
-            "revenue in the third quarter compared to last year",
-            "revenue, compared, time: 2026-07-01 to 2026-09-30, time: 2025-07-01 to 2025-09-30",
-        ),
-        (
-            "en",
-            "revenue this year compared to last year",
-            "revenue, compared, time: 2026-01-01 to 2026-12-31 (not over yet), time: 2025-01-01 to 2025-12-31",
-        ),
-    ],
-)
-def test_a_part_of_a_year_is_compared_with_the_same_part_of_the_other(language: str, question: str, said: str) -> None:
-    assert talk(language, question) == [said]
+def test_so_far_is_said_of_the_period_before_it() -> None:
+    assert talk("en", "revenue last year so far") == ["revenue, time: 2025-01-01 to 2025-11-21"]
 
 
 STEPS: tuple[tuple[TimeRange, Any, tuple[date, date] | None], ...] = (

@@ -32,14 +32,11 @@ def meaning(question: str) -> str:
         # a period, also of a column that is named
         ("orders in 2025", "list of order, time: 2025-01-01 to 2025-12-31"),
         ("how many employees were hired in 2025", "number of employees, time: 2025-01-01 to 2025-12-31"),
-        # rankings: of groups, of rows, of each group, of a number alone
+        # rankings: of groups, of rows, of a number alone
         ("top 3 products by units sold", "units sold, by product, first 3"),
         ("Which two customers have the fewest orders?", "number of orders, by customer, last 2"),
         ("哪个月的销售额最高", "revenue, by month, first 1"),
-        ("top 2 products by revenue in each region", "revenue, by region, product, of each region, first 2"),
         ("customers by region, highest first", "number of customers, by region"),
-        # comparisons
-        ("revenue October vs September", "revenue, compared, time: 2026-10-01 to 2026-10-31, time: 2026-09-01 to 2026-09-30"),
         # absence and presence
         ("Which customers haven't ordered in 2026?", "list of customer, without orders (2026-01-01 to 2026-12-31 (not over yet))"),
         ("没有订单的客户", "list of customer, without orders"),
@@ -82,8 +79,7 @@ def test_how_it_is_shown_changes_no_number(question: str, plain: str) -> None:
     [
         ("How many loyal customers are there in Germany?", "loyal", "number of customers, country = Germany"),
         ("有多少活跃的德国客户", "活跃", "number of customers, country = Germany"),
-        ("top 3 profitable products by revenue in each region", "profitable",
-         "revenue, by region, product, of each region, first 3"),
+        ("top 3 profitable products by revenue", "profitable", "revenue, by product, first 3"),
     ],
 )  # fmt: skip
 def test_a_word_that_is_left_over_is_named_and_the_form_holds_the_rest(

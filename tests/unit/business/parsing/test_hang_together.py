@@ -14,8 +14,6 @@ YEAR = "2025-01-01 to 2025-12-31"
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Which customer has the highest revenue in each region?", "revenue, by region, customer, of each region, first 1"),
-        ("每年销售额最高的产品", "销售额，按年、产品，各年中，前 1"),
         ("revenue and number of orders by month", "revenue, number of orders, by month"),
         ("华东的客户总共给我们贡献了多少销售额？", "销售额，地区 = 华东"),
         ("Customers that did not order KeelDock", "list of customer, without orders (name = KeelDock)"),
@@ -38,5 +36,7 @@ def test_what_may_mean_another_number_is_not_read() -> None:
         "各国家客户的销售额，只看前五",  # five countries, or five customers of each?
         "revenue and number of customers in 2025",  # who came then, or who were there?
         "华东的客户占所有订单的比例",  # of the orders, which are not customers
+        "Which customer has the highest revenue in each region?",  # of all, or the first of each
+        "每年销售额最高的产品",
     ):
         assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)

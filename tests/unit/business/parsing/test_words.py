@@ -52,8 +52,6 @@ EXAMPLES = {
     "less": ("products with a list price {} 5000", "标价{}5000的产品"),
     "or_more": ("products with a list price of 5000 {}", "标价5000{}的产品"),
     "compared": ("", ""),
-    "previous_year": ("revenue this month {}", "本月销售额{}"),
-    "except_after": ("", "德国{}的客户有多少"),
     "shown": ("number of customers by region {}", "各地区的客户数{}"),
     "stop": ("{} number of customers in Germany", "{}德国的客户数"),
 }
