@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MAX_VALUE = 8  # most units of a value to find in a question
 COMMON = 3.0  # rarity below which a common word is no value unless spelled exactly like it: “in”, “IN”
+UNSAID_RARITY = 4.5  # least rarity of a word searched by itself
 SHORTEST_NUMBER = 3  # digits
 OF_TABLE = 0.5  # weight of a table's score beside its part's
 OF_NEIGHBOUR = 0.8  # weight of the score of a table joined by a key
@@ -99,6 +100,20 @@ class LayerIndex:
                 asked_for += weight
         mean = float(self.lengths[visible].mean()) if count else 1.0
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
+
+    def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
+        """Return the rarest word of a question that no visible entry has, in English if translatable; "" for none."""
+        unsaid = [
+            word
+            for word in asked
+            if word.weight >= UNSAID_RARITY
+            and not (len(word.ways) == 1 and is_han(word.ways[0][0][0]))
+            and not any((self._scores(way) * visible).any() for way in word.ways)
+        ]
+        if not unsaid:
+            return ""
+        rarest = max(unsaid, key=lambda word: word.weight)
+        return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
 
     def _scores(self, way: Iterable[str]) -> Floats:
         """Return the weights of the entries that have all of some terms."""

@@ -1,14 +1,14 @@
 """Schema linking: find the part of a layer that a question is about, by words and embeddings."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from business.linking.asked import asked_words
+from business.linking.asked import Asked, asked_words
 from business.linking.entries import Entry
-from business.linking.index import Floats, LayerIndex, NamedValue
+from business.linking.index import Floats, LayerIndex, Mask, NamedValue
 from business.semantic_layer.model import Dimension, SemanticLayer, SemanticModel
 
 Near = Callable[
@@ -20,8 +20,13 @@ CORE_TABLES = 4  # always shown, with the tables on the paths between them
 MAX_TABLES = 12  # candidates for columns
 MAX_COLUMNS = 31  # including keys and names
 WORDS = 1.0  # weight of a fully matched question, relative to a cosine
+UNSAID = 0.1  # bonus of a column near a word missing in the layer
+UNSAID_NEAREST = 8
+UNSAID_TABLES = 50
+UNSAID_TOGETHER = 4  # of these, in one table
 VALUE_COLUMNS = 2  # a value in more columns tells little
 HOLDING_COLUMNS = 4
+NAMED = 0.3  # bonus of a column for a value named in the question
 
 
 @dataclass(frozen=True)
@@ -62,25 +67,27 @@ class Linker:
         text = f"{question} {named_in}".strip()
         models = {model.name: model for model in self.layer.semantic_models}
         visible = self.index.visible(models)
-        by_words = self.index.by_words(asked_words(text), visible)
+        asked = asked_words(text)
+        by_words = self.index.by_words(asked, visible)
         values = self.index.named_values(text, visible)
         found = tuple(value for value, place in values.items() if self._tells(place))
         is_whole = sum(self.index.column_counts[name] for name in models) <= self.whole_columns
         near = self.near if not is_whole else None
         by_meaning = near(text, models, NEAREST) if near else {}
-        tables = self.index.best_of_tables(_fused(by_words, by_meaning), visible)
+        unsaid = self._nearest_of_unsaid(asked, models, visible) if near else {}
+        tables = self.index.best_of_tables(_fused(by_words, by_meaning, values.values(), unsaid), visible)
         order = sorted(models, key=lambda name: -tables[name])
         if is_whole:
             shown = tuple(models[name] for name in order)
             return Linked(shown, *_all_parts(shown), found)
         holding = self._holding({value: place for value, place in values.items() if value in found})
-        nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in holding)]
+        nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
         core = list(dict.fromkeys([*nearest, *joined]))
         names = dict.fromkeys([*core, *order[:MAX_TABLES]])
         parts = self.index.parts_of(names)
         by_meaning = near(text, names, int(parts.sum())) if near else {}
-        scores = _fused(np.where(parts, by_words, 0), by_meaning)
+        scores = _fused(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
         choice = _Choice([models[name] for name in core])
         for place in holding:
             choice.add(self.index.entries[place])
@@ -90,6 +97,22 @@ class Linker:
             choice.add(self.index.entries[place])
         shown = tuple(models[name] for name in names if name in choice.models)
         return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), found)
+
+    def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
+        """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.
+
+        Within the question its meaning is diluted. Only if it leads to one table: among hundreds of tables something is
+        near any word.
+        """
+        word = self.index.rarest_unsaid(asked, visible) if len(models) <= UNSAID_TABLES else ""
+        if not word or self.near is None:
+            return {}
+        found = self.near(word, models, UNSAID_NEAREST)
+        counts = Counter(self.index.entries[place].model for place in found)
+        table, count = max(counts.items(), key=lambda one: one[1], default=("", 0))
+        if count < UNSAID_TOGETHER:
+            return {}
+        return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
 
     def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
         """Return the columns, always shown, of values that the question names and that are in one or two columns."""
@@ -149,11 +172,15 @@ def _all_parts(shown: Iterable[SemanticModel]) -> tuple[frozenset[str], frozense
     return dimensions, frozenset(f"{model.name}.{one.name}" for model in shown for one in model.measures)
 
 
-def _fused(by_words: Floats, by_meaning: Mapping[int, float]) -> Floats:
-    """Return the cosine plus word matches."""
+def _fused(
+    by_words: Floats, by_meaning: Mapping[int, float], named: Collection[int], unsaid: Collection[int]
+) -> Floats:
+    """Return the cosine plus word matches; a value named in the question counts for its column."""
     scores = WORDS * by_words
     if by_meaning:
         dense = np.full(len(by_words), min(by_meaning.values()))
         dense[list(by_meaning)] = list(by_meaning.values())
         scores += dense
+    scores[list(set(named))] += NAMED
+    scores[list(unsaid)] += UNSAID
     return scores

@@ -183,6 +183,24 @@ def test_what_a_statement_needs_is_read_from_it() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("tables", "is_found"), [(20, True), (60, False)])
+@pytest.mark.parametrize("question", ["Which of them are in Boston?", "波士顿有多少？"])
+def test_a_name_that_no_value_has_leads_to_the_table_of_such_names(
+    question: str, tables: int, *, is_found: bool
+) -> None:
+    """By its meaning alone; among many tables something is near to any word."""
+    models = made_tables(tables, 30, is_labelled=False)
+    layer = SemanticLayer(name="made", semantic_models=tuple(models))
+    index = LayerIndex.of(layer)
+    last = models[-1].name
+    alike = [place for place, entry in enumerate(index.entries) if entry.model == last][:5]
+
+    def near(text: str, among: Collection[str], most: int) -> dict[int, float]:
+        return dict.fromkeys(alike[:most], 0.3) if text == "boston" and last in among else {}
+
+    assert (last in {model.name for model in Linker(layer, index, near).link(question).models}) == is_found
+
+
 def test_the_column_of_a_value_that_is_named_is_shown_however_much_else_is_asked() -> None:
     """“Patients on oral drugs” among tables that say every other word of the question."""
     asked = "average lesion count of patients per visit and clinic and doctor, oral"
