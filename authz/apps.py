@@ -16,4 +16,4 @@ class AuthzConfig(AppConfig):
         login_signals.connect()
         read_as_lines(User, "first_name", "last_name")
         read_as_lines(Group, "name")
-        User.get_full_name = full_name  # type: ignore[method-assign]
+        User.add_to_class("get_full_name", full_name)

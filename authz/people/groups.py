@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import AbstractUser, Group, User
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat, Trim
 
@@ -103,7 +103,7 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
     return way
 
 
-def full_name(user: User) -> str:
+def full_name(user: AbstractUser) -> str:
     """Return given and family name; in Chinese characters the family name first, without a space."""
     if _HAN_NAME.fullmatch(user.first_name) and _HAN_NAME.fullmatch(user.last_name):
         return user.last_name + user.first_name
@@ -132,9 +132,7 @@ def called(name: str) -> QuerySet[User]:
 def full_names() -> list[str]:
     """Return the full names of active accounts, as shown and with the family name first."""
     people = User.objects.filter(is_active=True)
-    return sorted(
-        {name.strip() for user in people for name in (full_name(user), f"{user.last_name} {user.first_name}")}
-    )
+    return sorted({one for user in people for one in (full_name(user), f"{user.last_name} {user.first_name}".strip())})
 
 
 def unit_names() -> list[str]:
