@@ -1,7 +1,7 @@
 from django.urls import path
 
 from agent.admin import model_views, profile_views
-from agent.oversight import gap_views, impersonation_views, privacy_views, rating_views, replay_views, shown_views
+from agent.oversight import impersonation_views, privacy_views, rating_views, replay_views, shown_views
 from agent.question_sets import views as evaluation_views
 
 urlpatterns = [
@@ -20,6 +20,6 @@ urlpatterns = [
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
     path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
     path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
-    path("admin/gaps/", gap_views.gap_list, name="gaps"),
+    path("admin/gaps/", rating_views.gap_list, name="gaps"),
     path("admin/privacy/", privacy_views.privacy, name="privacy"),
 ]
