@@ -15,6 +15,7 @@ from copilot_site.lib.outgoing.addresses import parsed_url
 from tests.factories import make_user
 from tests.integration.admin.test_try_model import NUMBERS
 from tests.integration.governance.world import client_of, staff, text_of
+from tests.modelserver import says, serving
 
 pytestmark = pytest.mark.django_db
 LOCAL = "http://localhost:11434/v1"
@@ -59,10 +60,10 @@ def test_a_preset_fills_in_where_the_service_is(root: User) -> None:
 
 
 def test_a_model_is_added_changed_and_deleted(root: User) -> None:
-    assert added(root, api_key="sk-1", is_default="on").status_code == 302
+    assert added(root, api_key="sk-1", is_default="on", anyway="1").status_code == 302
     row = LanguageModel.objects.get()
     assert (opened(row.encrypted_key, row.base_url), row.is_default, row.local_address) == ("sk-1", True, "")
-    added(root, name="second", is_default="on")
+    added(root, name="second", is_default="on", anyway="1")
     assert [item.name for item in LanguageModel.objects.filter(is_default=True)] == ["second"]
     page = reverse("language-model", args=[row.pk])
     assert "sk-1" not in client_of(root).get(page).content.decode()
@@ -71,6 +72,21 @@ def test_a_model_is_added_changed_and_deleted(root: User) -> None:
     assert (row.model, opened(row.encrypted_key, row.base_url)) == ("n", "sk-1")
     client_of(root).post(page, {"do": "delete"})
     assert [item.name for item in LanguageModel.objects.all()] == ["second"]
+
+
+def test_a_default_model_that_does_not_answer_is_saved_only_anyway(root: User) -> None:
+    silent = "http://127.0.0.1:9/v1"
+    given = {"base_url": silent, "allow_here": "on", "is_default": "on", "api_key": "sk-1"}
+    said = added(root, **given)
+    assert "does not answer. Nothing answers at this address" in text_of(said)
+    assert 'value="sk-1"' in said.content.decode(), "not lost when it is saved anyway"
+    assert not LanguageModel.objects.exists()
+    assert added(root, **given, anyway="1").status_code == 302
+    with serving(says("yes")) as served:
+        row = LanguageModel.objects.get()
+        changed = filled(**{**given, "base_url": served.base_url}, id=row.pk)
+        assert client_of(root).post(reverse("language-model", args=[row.pk]), changed).status_code == 302
+    assert LanguageModel.objects.get().base_url == served.base_url
 
 
 def test_a_superuser_allows_a_model_on_this_machine_with_one_tick(root: User) -> None:
