@@ -10,7 +10,8 @@ from agent.passages.rules import matches
 from agent.run_state.run import Run
 from agent.run_state.state import ExploreForm
 from agent.text.words import matter_terms
-from agent.tools.base import allowed_names, find, why_closed
+from agent.tools.base import allowed_names
+from business.models import DataSource
 from business.pipeline import HowRead, how_read
 from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
@@ -23,14 +24,10 @@ MIN_UNDERSTOOD = (
 )
 
 
-def has_business_data(run: Run) -> bool:
-    """Return whether the profile enables the tool, and there are data that this person may query."""
-    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None
-
-
 def tell_no_data(run: Run) -> None:
-    """Tell who asks for figures of the business that they may query none, and whom to ask; not whether there are any."""
-    if matches("asks_figures", run.state.input.normalized_query) and not has_business_data(run):
+    """Tell who asks for figures of the business that they may query no database, and whom to ask; not whether there is any."""
+    databases = DataSource.objects.visible_to(run.principal).filter(document=None)
+    if matches("asks_figures", run.state.input.normalized_query) and not databases.exists():
         with override(run.language):
             run.tell(str(texts.NO_DATA_OPEN))
 

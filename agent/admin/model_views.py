@@ -116,7 +116,7 @@ def _silence(request: HttpRequest, principal: Principal, form: ModelForm) -> str
         asyncio.run(try_check(_entered(request, principal)))
     except (CopilotError, ModelError) as error:
         form.fields["api_key"].widget.render_value = True  # not lost when it is saved anyway
-        return " ".join(filter(None, _problem(error).values()))
+        return _problem(error)["problem"]
     return ""
 
 

@@ -1,11 +1,12 @@
 """The route of a question without a model: by rules, and by whether the business data understand the whole question."""
 
 from agent.conversations.history import Earlier
-from agent.data_coverage import QUERY, has_business_data, read_by_words
+from agent.data_coverage import QUERY, read_by_words
 from agent.passages.follow_ups import leans, with_earlier
 from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, matches, rule
 from agent.run_state.run import Run
 from agent.run_state.state import MeantQuery, Route, State, Subtask
+from agent.tools.base import allowed_names, find, why_closed
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification
@@ -93,3 +94,8 @@ def _subtasks(steps: Steps) -> list[Subtask]:
         Subtask(tool="knowledge_search", question=steps.documents),
         Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
     ]
+
+
+def has_business_data(run: Run) -> bool:
+    """Return whether the profile enables the tool, and there are data that this person may query."""
+    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None
