@@ -121,7 +121,7 @@ def test_the_export_opens_with_what_the_list_shows(logbook: Logbook) -> None:
     ).context["form"]
     shown = {name: form[name].value() for name in ("since", "until", "text", "action", "outcome")}
     assert shown == {"since": "2026-11-01", "until": "2026-11-02", "text": "sign in", "action": "", "outcome": "deny"}
-    sent = auditor.post(reverse(PAGES[1]), {"file": "csv", "text": "sign in"})
+    sent: Any = auditor.post(reverse(PAGES[1]), {"file": "csv", "text": "sign in"})
     _header, *lines = b"".join(sent.streaming_content).decode().splitlines()
     assert {line.split(",")[6] for line in lines} == {Action.SIGNED_IN}
     assert "by words" in str(Entry.objects.get(action=Action.AUDIT_EXPORTED).detail)
