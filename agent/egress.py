@@ -29,9 +29,8 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
 class Border:
     """own: what the person wrote in this conversation. inside: what the run was told inside.
 
-    has_looked: whether it searched there.
-
-    found: addresses returned by web searches in this run. asks_first: whether the person must allow each query.
+    has_looked: whether it searched there. found: addresses returned by web searches in this run. asks_first: whether
+    the person must allow each query.
     """
 
     own: tuple[str, ...] = ()

@@ -165,10 +165,8 @@ def _with(piece: str, mark: str) -> str:
 async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
     """Launch the run and yield the pieces of its answer; None for each wait without events.
 
-    A reader that leaves early stops the run.
-
-    is_sent: sent text cannot be taken back, so an answer that must be retold, because a right has ended or its log is
-    lost, ends with an error; else it begins again.
+    A reader that leaves early stops the run. is_sent: sent text cannot be taken back, so an answer that must be retold,
+    because a right has ended or its log is lost, ends with an error; else it begins again.
     """
     run, is_over = answer.run, False
     try:

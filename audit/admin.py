@@ -9,7 +9,6 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import QuerySet, prefetch_related_objects
@@ -26,26 +25,13 @@ from audit.chain.keys import trusted_keys
 from audit.chain.malformed_rows import in_part
 from audit.export import export_entries, filename, format_named
 from audit.models import Checkpoint, Entry, Hold
-from audit.record import record
+from audit.record import UserActor, record
 from audit.retention import check_hold, place_hold, release_hold
-from audit.selectors import EntryFilter, signing, timeline
+from audit.selectors import SEARCHED, EntryFilter, searched, signing, timeline
 from audit.titles import in_words, named_in, target_in_words, titles_of
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
 from copilot_site.lib.storage.files import StreamedPieces
-
-
-@dataclass(frozen=True)
-class Reader:
-    """The person at an admin page."""
-
-    user_id: int
-    username: str
-
-    @classmethod
-    def of(cls, request: HttpRequest) -> "Reader":
-        user = request.user
-        return cls(user.pk, user.username) if isinstance(user, User) else cls(0, "")
 
 
 @dataclass(frozen=True)
@@ -123,6 +109,7 @@ class ExportForm(forms.Form):
     action = forms.ChoiceField(label=_("action"), required=False, choices=lambda: [("", _("all")), *grouped()])
     outcome = forms.ChoiceField(label=_("outcome"), required=False, choices=[("", _("all")), *Outcome.choices])
     run_id = forms.CharField(label=_("run id"), required=False)
+    text = forms.CharField(label=_("Search"), required=False)
 
     def chosen(self) -> EntryFilter:
         """Return the filter; days begin at midnight of the site's time zone."""
@@ -156,7 +143,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     list_display = ("place", "second", "who", "action", "outcome", "target", "run")
     list_display_links = ("place", "second")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), ("action", ActionFilter))
-    search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
+    search_fields = SEARCHED
     list_per_page = 50
     show_full_result_count = False
     fields = (
@@ -165,11 +152,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     )  # fmt: skip
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        found, has_doubles = super().get_search_results(request, queryset, search_term)
-        words = [f" {word}" if word.isascii() else word for word in search_term.casefold().split()]
-        texts = ((value, f" {text}".casefold()) for value, text in Action.choices)
-        called = [value for value, text in texts if words and all(word in text for word in words)]
-        return found | queryset.filter(action__in=called), has_doubles
+        return queryset.filter(searched(search_term)), False
 
     def prepare(self, rows: list[Any]) -> None:
         """Attach links and the titles of named documents."""
@@ -227,7 +210,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
-            record(Reader.of(request), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
+            record(UserActor(request.user), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
         state = {"signing": signing(), "may_export": request.user.has_perm("audit.export_entry")}
         return super().changelist_view(request, state | (extra_context or {}))
 
@@ -238,7 +221,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         entries = timeline(run_id)
         if not entries:
             raise Http404
-        record(Reader.of(request), Action.AUDIT_READ, detail={"run": run_id})
+        record(UserActor(request.user), Action.AUDIT_READ, detail={"run": run_id})
         began = next((entry.at for entry in entries if "at" not in entry.unreadable), None)
         titles = titles_of(pk for entry in entries for pk in named_in(entry))
         steps = [TimelineStep.of(entry, began=began, titles=titles) for entry in entries]
@@ -251,10 +234,11 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         if not request.user.has_perm("audit.export_entry"):
             raise PermissionDenied
         chosen = {name: request.GET.get(f"{name}__exact", "") for name in ("action", "outcome")}
-        form = ExportForm(request.POST or None, initial=chosen)
+        days = {"since": request.GET.get("at__gte", "")[:10], "until": request.GET.get("at__lt", "")[:10]}
+        form = ExportForm(request.POST or None, initial=chosen | days | {"text": request.GET.get("q", "")})
         if request.method == "POST" and form.is_valid():
             made = format_named(form.cleaned_data["file"])
-            pieces = export_entries(Reader.of(request), chosen=form.chosen(), form=made)
+            pieces = export_entries(UserActor(request.user), chosen=form.chosen(), form=made)
             return StreamedPieces(pieces, media_type=made.media_type, filename=filename(made))
         return self._page(
             request,
@@ -313,13 +297,13 @@ class HoldAdmin(LogAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Hold, form: Any, change: bool) -> None:
-        place_hold(Reader.of(request), obj)
+        place_hold(UserActor(request.user), obj)
 
     @admin.action(description=_("Release the chosen legal holds"), permissions=["change"])
     def release(self, request: HttpRequest, queryset: QuerySet[Hold]) -> None:
         for hold in in_part(Hold, list(queryset.values_list("pk", flat=True))):
             try:
-                release_hold(Reader.of(request), hold)
+                release_hold(UserActor(request.user), hold)
             except CopilotError as error:
                 messages.error(request, str(error))
             else:

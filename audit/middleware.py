@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import UserActor, record
 
 REFUSED = {HTTPStatus.FORBIDDEN: "forbidden", HTTPStatus.NOT_FOUND: "missing or hidden"}
 
@@ -31,12 +31,5 @@ class RecordRefusals(MiddlewareMixin):
                 "status": response.status_code,
                 "asked": asked,
             }
-            record(_Asker(user), Action.ACCESS_DENIED, outcome=Outcome.DENY, reason=reason, detail=detail)
+            record(UserActor(user), Action.ACCESS_DENIED, outcome=Outcome.DENY, reason=reason, detail=detail)
         return response
-
-
-class _Asker:
-    """A user as the log knows people."""
-
-    def __init__(self, user: User) -> None:
-        self.user_id, self.username = user.pk, user.get_username()

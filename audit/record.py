@@ -9,6 +9,8 @@ from ipaddress import ip_address
 from typing import Any, Protocol
 
 import structlog
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.db import connections, models, transaction
 from django.db.utils import DEFAULT_DB_ALIAS
 from django.utils import timezone
@@ -26,6 +28,13 @@ class Actor(Protocol):
     def user_id(self) -> int: ...
     @property
     def username(self) -> str: ...
+
+
+class UserActor:
+    """A user of a page as an actor."""
+
+    def __init__(self, user: AbstractBaseUser | AnonymousUser) -> None:
+        self.user_id, self.username = user.pk or 0, user.get_username()
 
 
 def record(

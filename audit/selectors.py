@@ -7,14 +7,17 @@ from django.conf import settings
 from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
+from audit.actions import Action
 from audit.chain.checkpoints import newest
 from audit.chain.malformed_rows import in_part, readable
 from audit.models import Checkpoint, Entry, Head, Link
 
+SEARCHED = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
+
 
 @dataclass(frozen=True)
 class EntryFilter:
-    """A filter on entries; None and empty fields match all. actor: a number or a sign-in name. until is exclusive."""
+    """A filter on entries; None and empty fields match all. actor: a number or a sign-in name. until is exclusive. text: a search."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -24,13 +27,14 @@ class EntryFilter:
     target_id: str = ""
     run_id: str = ""
     request_id: str = ""
+    text: str = ""
 
     def stored(self) -> dict[str, str]:
         """Return the set fields as JSON, without a person's name: the log stores it, and must be erasable."""
         given = {name: str(value) for name, value in asdict(self).items() if value}
         if not given.get("actor", "0").isdecimal():
             given["actor"] = "by name"
-        return given
+        return given | ({"text": "by words"} if self.text else {})
 
     def condition(self) -> Q:
         """Return the filter on links."""
@@ -42,7 +46,17 @@ class EntryFilter:
             found &= Q(entry__at__lt=self.until)
         if self.actor:
             found &= Q(entry__actor_id=int(self.actor)) if self.actor.isdecimal() else Q(entry__actor_name=self.actor)
-        return found
+        return found & searched(self.text, "entry__")
+
+
+def searched(text: str, prefix: str = "") -> Q:
+    """Return the filter on entries whose fields, or whose action's label, hold all words of a text."""
+    words, found = text.casefold().split(), Q()
+    for word in words:
+        found &= Q(*((f"{prefix}{name}__icontains", word) for name in SEARCHED), _connector=Q.OR)
+    begun = [f" {word}" if word.isascii() else word for word in words]
+    called = [action for action, name in Action.choices if words and all(w in f" {name}".casefold() for w in begun)]
+    return found | Q(**{f"{prefix}action__in": called}) if called else found
 
 
 def links(chosen: EntryFilter) -> QuerySet[Link]:

@@ -9,9 +9,11 @@ class AuthzConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.models import Group, User
 
+        from authz.people.groups import full_name
         from authz.sign_in import signals as login_signals
         from copilot_site.lib.text.line_fields import read_as_lines
 
         login_signals.connect()
         read_as_lines(User, "first_name", "last_name")
         read_as_lines(Group, "name")
+        User.add_to_class("get_full_name", full_name)

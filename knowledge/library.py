@@ -227,8 +227,8 @@ def documents_in(principal: Principal, folder: Folder, number: int | str = 1) ->
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
-    """Return the given documents that this person may see in this folder."""
-    documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
+    """Return the given documents that this person may see in this folder and below it."""
+    documents = Document.objects.visible_to(principal).filter(folder__ancestor_links__ancestor=folder, pk__in=list(ids))
     return rows_of(documents)
 
 

@@ -72,10 +72,13 @@ def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     has_none = model_of_settings() is None and not LanguageModel.objects.exists()
     row = LanguageModel(is_default=has_none)
     form = ModelForm(request.POST or None, instance=row, by=principal, preset=preset)
-    if request.method == "POST" and form.is_valid():
+    silence = _silence(request, principal, form)
+    if request.method == "POST" and form.is_valid() and not silence:
         return _saved(request, principal, form)
     title = gettext("Add %(service)s") % {"service": preset.name} if preset is not OTHER else gettext("Add a model")
-    return show(request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title})
+    return show(
+        request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title, "silence": silence}
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -93,15 +96,28 @@ def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> Htt
         return redirect("language-models")
     name, found = row.name, findings_of(row.base_url, row.model)
     form = ModelForm(request.POST or None, instance=row, by=principal)
-    if request.method == "POST" and form.is_valid():
+    silence = _silence(request, principal, form)
+    if request.method == "POST" and form.is_valid() and not silence:
         return _saved(request, principal, form)
-    context = {"form": form, "title": name, "row": row, "may_delete": may_delete, "found": found}
+    context = {"form": form, "title": name, "row": row, "may_delete": may_delete, "found": found, "silence": silence}
     return show(request, "agent/language_models/form.html", context)
 
 
 def _require(request: HttpRequest, right: str) -> None:
     if not request.user.has_perm(f"agent.{right}_languagemodel"):
         raise PermissionDenied(gettext("Only system administrators set up language models."))
+
+
+def _silence(request: HttpRequest, principal: Principal, form: ModelForm) -> str:
+    """Return why the default model that a form describes does not answer; "" where it does, or is saved anyway."""
+    if request.POST.get("anyway") or not (form.is_valid() and form.cleaned_data["is_default"]):
+        return ""
+    try:
+        asyncio.run(try_check(_entered(request, principal)))
+    except (CopilotError, ModelError) as error:
+        form.fields["api_key"].widget.render_value = True  # not lost when it is saved anyway
+        return _problem(error)["problem"]
+    return ""
 
 
 def _saved(request: HttpRequest, principal: Principal, form: ModelForm) -> HttpResponseBase:
@@ -130,26 +146,31 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     check = request.POST.get("check", "answers")
     if check not in CHECKS:
         raise InvalidInput(gettext("There is no such check."))
-    stored, is_allowed_here = request.POST.get("stored", ""), bool(request.POST.get("allow_here"))
+    stored = request.POST.get("stored", "")
     context: dict[str, Any] = {}
     try:
-        if stored:
-            served = _stored(stored)
-        else:
-            row = entered(request, LanguageModel, partial(ModelForm, by=principal))
-            if is_allowed_here:
-                permit_here(principal, row)
-            served = served_by(row)
+        served = _stored(stored) if stored else _entered(request, principal)
         record(principal, Action.MODEL_TESTED, detail={"address": served.base_url, "check": check})
         context["found"] = keep_findings(served, check, asyncio.run(try_check(served, check)))
         context["next"] = next_check(check)
-    except ModelError as error:
-        sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
-        refusal = refusal_in(error)
-        context = {"problem": refusal} if refusal else {"problem": sentence, "detail": str(error)}
-    except CopilotError as error:
-        context = {"problem": str(error)}
+    except (CopilotError, ModelError) as error:
+        context = _problem(error)
     return render(request, "agent/language_models/_works.html", context)
+
+
+def _entered(request: HttpRequest, principal: Principal) -> ServedModel:
+    row = entered(request, LanguageModel, partial(ModelForm, by=principal))
+    if request.POST.get("allow_here"):
+        permit_here(principal, row)
+    return served_by(row)
+
+
+def _problem(error: CopilotError | ModelError) -> dict[str, str]:
+    """Return what the page says of a failed check: `problem`, and `detail` in the service's words."""
+    if (refusal := refusal_in(error)) or isinstance(error, CopilotError):
+        return {"problem": str(refusal or error)}
+    sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
+    return {"problem": str(sentence), "detail": str(error)}
 
 
 def _stored(name: str) -> ServedModel:

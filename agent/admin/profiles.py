@@ -1,24 +1,35 @@
-"""Agent profiles in the admin."""
+"""Agent profiles in the admin, and their trial."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import FilteredSelectMultiple
+from django.contrib.auth.models import User
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.utils.text import capfirst
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
 from agent.admin.base import SettingsAdmin
 from agent.budget import Budget
 from agent.models import AgentProfile
-from agent.profile_choice import MAX_OPENINGS, lines_of
+from agent.oversight.dry_run import dry_run
+from agent.oversight.impersonation import impersonated
+from agent.profile_choice import MAX_OPENINGS, lines_of, profile_from
 from agent.tools.base import current_name, default_names, in_order, outside_tools
+from authz.admin_pages import admin_page
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.folders import group_ids_of
+from authz.rights.governing import governed, require_oversight
+from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
+from copilot_site.lib.http.forms import first_fault
 from copilot_site.lib.text.bilingual import in_language
+from knowledge.governance.parameters import user_named
 from knowledge.models import KnowledgeBase
 
 OPENINGS = ("questions_en", "questions_zh")
@@ -140,3 +151,49 @@ class AgentProfileAdmin(SettingsAdmin):
                 _("groups"), is_stacked=False
             )  # what stands in the lists, not what it is for
         return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+
+@require_POST
+@admin_page
+def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Answer `trial_question` as the form says, as `trial_person`, else as the current user; audited like every impersonation.
+
+    Nothing is saved. Raises PermissionDenied without the right to change profiles, and for another person without the right to oversee.
+    """
+    if not request.user.has_perm("agent.change_agentprofile"):
+        raise PermissionDenied(gettext("Only system administrators set up assistants."))
+    asked_as, question = request.POST.get("trial_person", "").strip(), request.POST.get("trial_question", "")
+    try:
+        user = user_named(asked_as or principal.username)
+        if user.pk != principal.user_id:
+            require_oversight(request.user)
+        context = _answered(request, principal, user, question)
+    except InvalidInput as problem:
+        context = {"problem": str(problem)}
+    return render(request, "admin/agent/_trial.html", context)
+
+
+def _answered(request: HttpRequest, principal: Principal, user: User, question: str) -> dict[str, Any]:
+    """Answer the question with the profile in the form. Raises InvalidInput."""
+    form = AgentProfileForm(request.POST, instance=_stored(request.POST.get("id", "")))
+    if not form.is_valid():
+        raise InvalidInput(first_fault(form))
+    row, given = form.save(commit=False), form.cleaned_data
+    profile = profile_from(row, [base.pk for base in given["knowledge_bases"]])
+    with impersonated(principal, user, what="ask", text=question) as look:
+        groups = given["groups"]
+        may_use = not groups or groups.filter(pk__in=group_ids_of(look.sees)).exists()
+        try:
+            trial = dry_run(
+                look.sees, question, language=get_language() or "en", withheld=look.withheld, profile=profile
+            )
+        except CopilotError as problem:
+            raise InvalidInput(str(problem)) from problem
+        return {"trial": trial, "person": user, "may_use": may_use}
+
+
+def _stored(given: str) -> AgentProfile | None:
+    try:
+        return AgentProfile.objects.filter(pk=UUID(given)).first()
+    except ValueError:
+        return None

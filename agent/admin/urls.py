@@ -1,7 +1,7 @@
 from django.urls import path
 
-from agent.admin import model_views, profile_views
-from agent.oversight import gap_views, impersonation_views, privacy_views, rating_views, replay_views, shown_views
+from agent.admin import model_views, profiles
+from agent.oversight import impersonation_views, privacy_views, rating_views, replay_views, shown_views
 from agent.question_sets import views as evaluation_views
 
 urlpatterns = [
@@ -15,11 +15,11 @@ urlpatterns = [
     path("admin/language-models/add/", model_views.add_model, name="language-model-add"),
     path("admin/language-models/try/", model_views.try_model, name="model-try"),
     path("admin/language-models/<int:model_id>/", model_views.edit_model, name="language-model"),
-    path("admin/agent-profiles/try/", profile_views.try_profile, name="profile-try"),
+    path("admin/agent-profiles/try/", profiles.try_profile, name="profile-try"),
     path("admin/evaluations/", evaluation_views.set_list, name="evaluations"),
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
     path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
     path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
-    path("admin/gaps/", gap_views.gap_list, name="gaps"),
+    path("admin/gaps/", rating_views.gap_list, name="gaps"),
     path("admin/privacy/", privacy_views.privacy, name="privacy"),
 ]

@@ -191,9 +191,8 @@ GOES_ON = timedelta(days=1)  # after the last question a new conversation begins
 def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
     """Return the person's conversation in this chat and the answer that the message follows.
 
-    After a day begin a new one.
-
-    In a group the message follows the last one there, whatever its sender asked elsewhere in the same conversation.
+    After a day begin a new one. In a group the message follows the last one there, whatever its sender asked elsewhere
+    in the same conversation.
     """
     earlier = ChatMessage.objects.filter(
         Q(answer_id__isnull=False) | Q(begins_anew=True),
@@ -217,9 +216,8 @@ _RULE = re.compile(r"^\|( --- \|)+\n", re.MULTILINE)  # below the head of a Mark
 def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
     """Return the stored answer as a reply, under today's rights.
 
-    Raises NotFound where the person or the answer is gone.
-
-    is_group: the reply has no link to the conversation, which only its owner can open.
+    Raises NotFound where the person or the answer is gone. is_group: the reply has no link to the conversation, which
+    only its owner can open.
     """
     run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
     answer = TextAnswer(run, site)

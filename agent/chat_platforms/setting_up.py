@@ -38,9 +38,8 @@ def save_bot(
 ) -> None:
     """Store a bot. secrets: new ones; "" keeps the stored one, as long as the app and its address stay.
 
-    fields: the changed fields, for the log.
-
-    Raises AddressRefused, and KeyLost where a secret to keep is for another app.
+    fields: the changed fields, for the log. Raises AddressRefused, and KeyLost where a secret to keep is for another
+    app.
     """
     require_address(row.base_url)
     account = account_of(row, secrets)

@@ -36,10 +36,8 @@ def require_address_of(row: Keyed) -> None:
 def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "", fields: Sequence[str] = ()) -> bool:
     """Store a service. key: a new one; "" keeps the stored one as long as the address stays.
 
-    fields: the changed fields, for the log.
-
-    Returns whether a stored key was removed because it was for another address and must be entered again. Raises the
-    errors of `require_address_of`.
+    fields: the changed fields, for the log. Returns whether a stored key was removed because it was for another address
+    and must be entered again. Raises the errors of `require_address_of`.
     """
     require_address_of(row)
     before: Keyed | None = type(row).objects.select_for_update().filter(pk=row.pk).first()

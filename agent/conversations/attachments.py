@@ -63,9 +63,8 @@ def take_out(principal: Principal, session_id: UUID, document_id: UUID) -> None:
 def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, folder_id: UUID) -> Upload:
     """Add a copy of a file to a folder, like any upload, with the rights of that folder.
 
-    The conversation keeps its own.
-
-    Raises NotFound, PermissionDenied (no `add` right there), and the errors of `upload_document`.
+    The conversation keeps its own. Raises NotFound, PermissionDenied (no `add` right there), and the errors of
+    `upload_document`.
     """
     document = get_attachment(principal, session_id, document_id)
     version = open_original(principal.in_conversation(session_id), document_id=document.pk)

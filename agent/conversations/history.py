@@ -22,9 +22,7 @@ ANSWER_CHARACTERS = 600  # of an earlier answer: enough for follow-ups
 def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
     """Return earlier questions, as they were understood, and answers, the oldest first.
 
-    before: id of the answer being made.
-
-    Only those of its own branch: replaced questions are not included.
+    before: id of the answer being made. Only those of its own branch: replaced questions are not included.
     """
     way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
     rows = Message.objects.filter(pk__in=way, is_complete=True)

@@ -177,9 +177,8 @@ def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile
 def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> None:
     """Change the given fields of `title`, `label`, `is_pinned` and `is_archived`.
 
-    The time of the last question stays unchanged.
-
-    Raises NotFound and InvalidInput (a title is never empty: the conversation would be in no list).
+    The time of the last question stays unchanged. Raises NotFound and InvalidInput (a title is never empty: the
+    conversation would be in no list).
     """
     session = get_session(principal, session_id)
     given = {name: value.strip() if isinstance(value, str) else value for name, value in changes.items()}

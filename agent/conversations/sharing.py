@@ -25,9 +25,7 @@ SAYS_SENTENCES = (StopReason.OK, StopReason.CANCELLED)
 def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
     """Let every signed-in user with the address read the conversation up to this answer.
 
-    Sharing again returns the same address.
-
-    Later questions are not shared. Raises NotFound.
+    Sharing again returns the same address. Later questions are not shared. Raises NotFound.
     """
     session = get_session(principal, session_id)
     last = get_answer(session, message_id)

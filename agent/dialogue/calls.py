@@ -34,9 +34,8 @@ _EVIDENCE = re.compile(r'<evidence id="([^"]+)"([^<>]*)>([^<]*)</evidence>')
 class Calls:
     """Makes the calls of one run. allowed: names of tools. outside: tools of services.
 
-    sent: numbers of evidence sent to the model.
-
-    is_over: no further call is allowed. is_put_off, has_moved: of the latest turn.
+    sent: numbers of evidence sent to the model. is_over: no further call is allowed. is_put_off, has_moved: of the
+    latest turn.
     """
 
     run: Run

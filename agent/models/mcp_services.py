@@ -105,9 +105,8 @@ class ApprovalState(models.TextChoices):
 class ToolApproval(models.Model):
     """A call that needs a person's approval. It is made at most once, with exactly these arguments.
 
-    message: the answer that asks.
-
-    question: of the run, which continues after the approval, in the same scope and with the profile of that name.
+    message: the answer that asks. question: of the run, which continues after the approval, in the same scope and with
+    the profile of that name.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

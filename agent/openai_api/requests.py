@@ -109,9 +109,8 @@ def _require_text_form(form: Any) -> None:
 def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
     """Return the person's questions, in order.
 
-    Raises ValidationError where the last message is no question, or not only text.
-
-    Other content of earlier messages is ignored: a conversation can continue after a picture.
+    Raises ValidationError where the last message is no question, or not only text. Other content of earlier messages is
+    ignored: a conversation can continue after a picture.
     """
     asked = [message["content"] for message in messages if message["role"] == "user"]
     if messages[-1]["role"] == "user" and asked[-1].has_more:

@@ -1,4 +1,4 @@
-"""The page of ratings. Comments are people's own words: each reading of them is audited."""
+"""The pages of ratings and of questions without a good answer. They show people's own words: each reading of them is audited."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agent.models import Message, QuestionSet, Rating
+from agent.oversight.gaps import USUAL_DAYS, not_shown_first, nothing_found, record_look
 from agent.oversight.replay import answers
 from audit.actions import Action
 from audit.record import record
@@ -84,3 +85,31 @@ def _record_look(principal: Principal, lines: list[Message]) -> None:
     """Audit whose words are about to be shown; nothing without comments."""
     if read := [str(row.pk) for row in lines if row.comment]:
         record(principal, Action.RATINGS_READ, detail={"answers": read})
+
+
+@require_safe
+@admin_page
+def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """List the questions that found nothing; `?list=first`: those whose answer exists but was not shown first.
+
+    `?days=` is one of PERIODS, else the default. Only a replay tells who asked, and is audited too.
+    """
+    require_oversight(request.user)
+    given = request.GET.get("days", "")
+    days = int(given) if given in map(str, PERIODS) else USUAL_DAYS
+    is_first = request.GET.get("list") == "first"
+    found = not_shown_first(days) if is_first else nothing_found(days)
+    page = Paginator(found.shown, PAGE_SIZE).get_page(request.GET.get("page"))
+    lines = list(page.object_list)
+    record_look(principal, lines)
+    context = {
+        "title": _("Questions without a good answer"),
+        "page": page,
+        "page_query": f"&days={days}{'&list=first' if is_first else ''}",
+        "lines": lines,
+        "withheld": found.withheld,
+        "is_first": is_first,
+        "days_chosen": days,
+        "periods": PERIODS,
+    }
+    return show(request, "admin/oversight/gaps.html", context)

@@ -118,9 +118,8 @@ class ModelError(Exception):
 class ModelUnavailable(ModelError):
     """The model does not answer now: refused, overloaded, silent.
 
-    Nothing was streamed; the same call may succeed later.
-
-    retry_after_s: the wait requested by the service, None for none.
+    Nothing was streamed; the same call may succeed later. retry_after_s: the wait requested by the service, None for
+    none.
     """
 
     retry_after_s: float | None = None

@@ -21,6 +21,7 @@ from agent.providers.structured import NoObject, ask_once
 Findings = dict[str, Any]
 """first_s, per_s (tokens a second, where the service counts them), streams, thinks ("", "apart", "aloud"), json, tools, at."""
 
+SAVED_S = 5.0  # within which a default model begins to answer when it is saved
 FIRST_S, TOTAL_S = 60.0, 90.0  # a service on a small machine loads the model at the first question
 READ_S = 20.0  # of the answer; enough to see how it thinks
 MIN_S, MIN_TOKENS = 0.2, 10  # shorter answers say nothing about speed
@@ -68,6 +69,12 @@ async def _answers(model: ChatModel, served: ServedModel) -> Findings:
     }
 
 
+async def _begins(model: ChatModel, _served: ServedModel) -> Findings:
+    async with aclosing(model.stream([_asked("Say yes.")])) as deltas:  # type: ignore[type-var]
+        await anext(deltas, None)
+    return {}
+
+
 async def _json(model: ChatModel, _served: ServedModel) -> Findings:
     try:
         await ask_once(
@@ -101,12 +108,15 @@ def next_check(check: str) -> str:
     return names[names.index(check) + 1]
 
 
-async def try_check(served: ServedModel, check: str) -> Findings:
-    """Make one check and return what it found. Raises ModelError where the model does not answer."""
-    limits = replace(served.limits, first_s=FIRST_S, total_s=TOTAL_S, attempts=1)
-    model = connect(replace(served, limits=limits))
+async def try_check(served: ServedModel, check: str = "") -> Findings:
+    """Make one check and return what it found; without a name, whether it begins to answer in time.
+
+    Raises ModelError where the model does not answer.
+    """
+    first_s, total_s = (FIRST_S, TOTAL_S) if check else (SAVED_S, SAVED_S)
+    model = connect(replace(served, limits=replace(served.limits, first_s=first_s, total_s=total_s, attempts=1)))
     try:
-        return await CHECKS[check](model, served)
+        return await CHECKS.get(check, _begins)(model, served)
     finally:
         await model.aclose()
 

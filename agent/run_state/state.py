@@ -41,9 +41,8 @@ class Route(StrEnum):
 class Turn(BaseModel):
     """A message of the run, as a model is sent it.
 
-    Only the person's messages are stored: the others contain text of documents.
-
-    stands_on: the passages cited by an earlier answer; queried: its results.
+    Only the person's messages are stored: the others contain text of documents. stands_on: the passages cited by an
+    earlier answer; queried: its results.
     """
 
     role: Literal["system", "user", "assistant", "tool"]

@@ -99,9 +99,7 @@ class ExecuteSkillScript(Tool):
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
     """Return the files for the script, and the sources of all its input.
 
-    Text from the model may repeat anything it has read.
-
-    Raises ToolMistake, NotFound, InvalidInput.
+    Text from the model may repeat anything it has read. Raises ToolMistake, NotFound, InvalidInput.
     """
     version = version_of(ctx.profile, args.skill_name)
     files = files_in(bytes(version.archive), version.sha256)

@@ -6,7 +6,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
-from agent.data_coverage import tell_unread
+from agent.data_coverage import tell_no_data, tell_unread
 from agent.events import Answer, Event, StopReason
 from agent.revocation import changed
 from agent.run_state.cited_answer import Output
@@ -66,6 +66,7 @@ def _nothing(run: Run) -> str:
 
 
 def _nothing_found(run: Run) -> str:
+    tell_no_data(run)
     return texts.NOTHING_FOUND % {"count": documents_in(run.principal, run.scope).count()}
 
 

@@ -11,7 +11,7 @@ from agent import texts
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.standing import tell_unapproved, with_approved
 from agent.budget import HARD
-from agent.data_coverage import offer_form
+from agent.data_coverage import offer_form, tell_no_data
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence.items import found_hit, query_reference, reference, verified_reference
 from agent.passages.answer import Headings, further, passages_answer, put_together, results_answer
@@ -124,6 +124,7 @@ def _passages(run: Run) -> CitedAnswer | None:
         return None
     with override(run.language):
         offer_form(run)
+        tell_no_data(run)
         if folders := askable(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:

@@ -1,16 +1,19 @@
 """People with the groups that give them rights, and the path to each group."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import AbstractUser, Group, User
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat, Trim
 
 from authz.models import OrgUnit
+
+_HAN_NAME = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]+")
 
 
 class GroupKind(StrEnum):
@@ -100,6 +103,13 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
     return way
 
 
+def full_name(user: AbstractUser) -> str:
+    """Return given and family name; in Chinese characters the family name first, without a space."""
+    if _HAN_NAME.fullmatch(user.first_name) and _HAN_NAME.fullmatch(user.last_name):
+        return user.last_name + user.first_name
+    return f"{user.first_name} {user.last_name}".strip()
+
+
 def known_as(user: User) -> str:
     """Return the full name followed by the sign-in name, which alone is unique."""
     full = user.get_full_name()
@@ -120,12 +130,9 @@ def called(name: str) -> QuerySet[User]:
 
 
 def full_names() -> list[str]:
-    """Return the full names of active accounts, in both orders of given and family name."""
-    rows = (
-        User.objects.filter(is_active=True).exclude(first_name="", last_name="").values_list("first_name", "last_name")
-    )
-    both = [(f"{first} {last}".strip(), f"{last} {first}".strip()) for first, last in rows]
-    return sorted({name for pair in both for name in pair if " " in name or not name.isascii()})
+    """Return the full names of active accounts, as shown and with the family name first."""
+    people = User.objects.filter(is_active=True)
+    return sorted({one for user in people for one in (full_name(user), f"{user.last_name} {user.first_name}".strip())})
 
 
 def unit_names() -> list[str]:

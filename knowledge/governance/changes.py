@@ -155,6 +155,7 @@ def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "
         target=place,
         base_ids=[base_id_of(place)],
         confirmed=confirmed,
+        asks_always=change.what in ABOUT_A_HOLDER,
     )
 
 

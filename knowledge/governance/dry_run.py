@@ -21,16 +21,18 @@ def carry_out(
     target: models.Model | None,
     base_ids: Collection[UUID],
     confirmed: str = "",
+    asks_always: bool = False,
 ) -> Effects | None:
     """Make the change and keep it, if it changes nobody's access or `confirmed` names what it changes; None then.
 
     what, target: what is recorded of a change that was only shown. base_ids: the knowledge bases in which it can change anything.
+    asks_always: also where it changes nobody's access now.
     Otherwise the change is undone and its effects are returned, to be confirmed by their fingerprint. If rights have changed since
     they were shown, the effects differ and must be confirmed again. Raises what the change raises.
     """
     with transaction.atomic():
         effects = _made(change, base_ids)
-        if not effects.people or effects.fingerprint == confirmed:
+        if effects.fingerprint == confirmed or not (effects.people or asks_always):
             return None
         transaction.set_rollback(True)
     _record(by, effects, target, {"what": what})

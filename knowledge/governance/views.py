@@ -271,7 +271,9 @@ def _carry_out(by: Principal, rows: Sequence[Document], asked: Change, *, confir
             asked.apply(by, row)
 
     bases = {row.knowledge_base_id for row in rows}
-    return dry_run.carry_out(by, make, what=asked.what.value, target=None, base_ids=bases, confirmed=confirmed)
+    return dry_run.carry_out(
+        by, make, what=asked.what.value, target=None, base_ids=bases, confirmed=confirmed, asks_always=True
+    )
 
 
 def _page(

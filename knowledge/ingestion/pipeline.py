@@ -76,11 +76,10 @@ class _MoreThanItsShare(Exception):
 def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
     """Ingest one version as far as possible; do nothing when it cannot be claimed.
 
-    share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue of
-    imports, to go on there from the stage it has reached; True says so.
-
-    What is wrong with the file ends as `failed` with its reason, and so does a mistake of ours. A temporary error gives the lease
-    back and is raised for the queue to try again; the attempts are counted in the row.
+    share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue
+    of imports, to go on there from the stage it has reached; True says so. What is wrong with the file ends as `failed` with its reason,
+    and so does a mistake of ours. A temporary error gives the lease back and is raised for the queue to try again; the attempts are
+    counted in the row.
     """
     version = claim(version_id)
     if version is None:

@@ -94,13 +94,13 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
 @require_safe
 @signed_in
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
-    """Return how many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
+    """Return how many documents are unfinished at and below a folder, and the rows of those there that `?id=` names, as HTML."""
     row = get_visible(Folder, principal, pk=folder_id)
     asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
     rows = [
         {
             "id": str(shown.document.pk),
-            "is_unfinished": shown.is_unfinished,
+            "is_here": shown.document.folder_id == row.pk,
             "html": render_to_string("knowledge/_row.html", {"row": shown}, request),
         }
         for shown in library.document_rows(principal, row, asked)

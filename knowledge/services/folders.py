@@ -44,9 +44,8 @@ def create_knowledge_base(
 ) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
-    Its creator gets every right on it, since nobody else could manage it.
-
-    Raises InvalidInput (no usable name, no usable sizes of passages), Conflict (the name is taken).
+    Its creator gets every right on it, since nobody else could manage it. Raises InvalidInput (no usable name, no usable sizes of
+    passages), Conflict (the name is taken).
     """
     name, cutting = clean_name(name), checked_cutting(cutting)
     if KnowledgeBase.unscoped.filter(name=name).exists():

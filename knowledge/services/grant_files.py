@@ -50,10 +50,7 @@ class Line:
 
 @transaction.atomic
 def import_grants(by: Principal | None, file: Path) -> int:
-    """Apply every line of a CSV file; return their number.
-
-    Raises InvalidInput, naming each bad line, and then nothing has changed.
-    """
+    """Apply every line of a CSV file; return their number. Raises InvalidInput, naming each bad line, and then nothing has changed."""
     lines, problems = [], []
     for number, values in _read(file):
         try:

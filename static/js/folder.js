@@ -14,13 +14,14 @@ const AT_MOST = 100; // rows that one answer tells; the server's PAGE_SIZE
 const shown = new Map(); // document id → the HTML its row was last made from
 const failed = new Set(); // ids of documents of this upload that could not be read
 const uploaded = new Map(); // document id → the line of its file in the list of this upload
+const below = new Set(); // ids of documents of this upload in folders below, while they are read
 let timer = null;
 
 async function poll(extra = []) {
   clearTimeout(timer);
   const untold = [...extra, ...uploaded.keys()].filter((id) => !shown.has(id));
   const unfinished = [...rows.querySelectorAll("[data-unfinished]")].map((row) => row.dataset.id);
-  const all = [...new Set([...untold, ...unfinished.reverse()])]; // what came first is finished first
+  const all = [...new Set([...untold, ...below, ...unfinished.reverse()])]; // what came first is finished first
   const query = new URLSearchParams(all.slice(0, AT_MOST).map((id) => ["id", id]));
   const answer = await fetched(`${folder.dataset.progressUrl}?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer?.ok) {
@@ -28,38 +29,43 @@ async function poll(extra = []) {
     progress.rows.forEach(place);
     working.hidden = progress.unfinished === 0;
     document.getElementById("unfinished").textContent = progress.unfinished;
-    if (progress.unfinished === 0 && !uploading() && all.length <= AT_MOST) return uploaded.size ? renewTree() : null;
-  } else if (answer) return; // signed out, or the folder is gone
+    if (progress.unfinished === 0 && !uploading() && all.length <= AT_MOST) return uploaded.size ? renew() : null;
+  } else if (answer && answer.status < 429) return; // signed out, or the folder is gone; a busy server is asked again
   timer = setTimeout(poll, POLL_MS);
 }
 
-async function renewTree() {
-  // the counts beside the folders, and the folders that came with the files
+async function renew() {
+  // the counts beside the folders, the folders that came with the files, and what can be done where something is
   const answer = await fetched(location.href).catch(() => null);
   if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  document.querySelector(".tree").replaceWith(page.querySelector(".tree"));
+  for (const part of [".tree", "#subfolders", "#no-documents", ".title-row > .actions"]) {
+    const old = document.querySelector(part);
+    if (!old.querySelector(":popover-open")) old.replaceWith(page.querySelector(part));
+  }
 }
 
-function place({ id, html }) {
+function place({ id, is_here: isHere, html }) {
   if (shown.get(id) === html) return;
   shown.set(id, html);
   const made = document.createElement("tbody");
   made.innerHTML = html; // our own template, escaped by the server
-  const old = document.getElementById(`d-${id}`);
-  if (old) old.replaceWith(made.firstElementChild);
-  else rows.prepend(made.firstElementChild);
-  tellUpload(id);
+  const row = made.firstElementChild;
+  tellUpload(id, row);
+  if (!isHere) return row.hasAttribute("data-unfinished") ? below.add(id) : below.delete(id);
+  const old = document.getElementById(row.id);
+  if (old) old.replaceWith(row);
+  else rows.prepend(row);
   document.getElementById("documents").hidden = false;
-  document.getElementById("no-documents")?.remove();
+  document.getElementById("no-documents").hidden = true;
 }
 
-function tellUpload(id) {
+function tellUpload(id, row) {
   // the line of the file says what became of it, as its row does
   const item = uploaded.get(id);
-  const status = document.querySelector(`#d-${id} .status`);
+  const status = row.querySelector(".status");
   if (!item || !status) return;
-  const reason = document.querySelector(`#d-${id} .status-reason`)?.textContent.trim();
+  const reason = row.querySelector(".status-reason")?.textContent.trim();
   const isFailed = status.matches(".status-failed");
   item.classList.toggle("is-refused", isFailed);
   item.querySelector(".upload-state").textContent = [status.textContent.trim(), reason].filter(Boolean).join(": ");
@@ -103,13 +109,6 @@ function add(file, path) {
     offerCancel(entry);
   }
   hasFolders ||= path !== "";
-}
-
-function reloadLink() {
-  const link = document.createElement("a");
-  link.href = location.href;
-  link.textContent = drop.dataset.textReload;
-  return link;
 }
 
 function button(item, text, act) {
@@ -220,6 +219,7 @@ function start(entry) {
       if (isCancelled || request.status === 0 || request.status >= 500) offerAgain(entry);
     }
     next();
+    if (counts.done && !uploading()) renew();
   });
   const data = new FormData();
   data.append("path", path);
@@ -234,7 +234,6 @@ function summarise() {
   const summary = document.getElementById("uploads-summary");
   summary.textContent = parts.join(" · ");
   if (counts.done && hasFolders && !uploading()) {
-    summary.append(" · ", reloadLink());
     tellPlaces();
   }
 }

@@ -75,6 +75,21 @@ def test_each_check_adds_what_works_to_one_line_and_nothing_is_saved(root: User)
     ] * 2  # fmt: skip
 
 
+def test_a_default_model_that_does_not_answer_is_saved_only_anyway(superuser: User) -> None:
+    silent = "http://127.0.0.1:9/v1"
+    given = {"base_url": silent, "allow_here": "on", "is_default": "on", "api_key": "sk-1"}
+    said = added(superuser, **given)
+    assert "does not answer. Nothing answers at this address" in text_of(said)
+    assert 'value="sk-1"' in said.content.decode(), "not lost when it is saved anyway"
+    assert not LanguageModel.objects.exists()
+    assert added(superuser, **given, anyway="1").status_code == 302
+    with serving(says("yes")) as served:
+        row = LanguageModel.objects.get()
+        changed = filled(**{**given, "base_url": served.base_url}, id=row.pk)
+        assert client_of(superuser).post(reverse("language-model", args=[row.pk]), changed).status_code == 302
+    assert LanguageModel.objects.get().base_url == served.base_url
+
+
 def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_not_leak(root: User) -> None:
     """Its template begins the thinking in the prompt; once that is seen, none of it is said."""
     with serving(
@@ -188,10 +203,10 @@ def test_a_preset_fills_in_where_the_service_is(superuser: User) -> None:
 
 
 def test_a_model_is_added_changed_and_deleted(superuser: User) -> None:
-    assert added(superuser, api_key="sk-1", is_default="on").status_code == 302
+    assert added(superuser, api_key="sk-1", is_default="on", anyway="1").status_code == 302
     row = LanguageModel.objects.get()
     assert (opened(row.encrypted_key, row.base_url), row.is_default, row.local_address) == ("sk-1", True, "")
-    added(superuser, name="second", is_default="on")
+    added(superuser, name="second", is_default="on", anyway="1")
     assert [item.name for item in LanguageModel.objects.filter(is_default=True)] == ["second"]
     page = reverse("language-model", args=[row.pk])
     assert "sk-1" not in client_of(superuser).get(page).content.decode()

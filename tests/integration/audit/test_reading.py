@@ -113,6 +113,20 @@ def test_pages_are_the_auditor_s(logbook: Logbook) -> None:
     assert Entry.objects.filter(action=Action.AUDIT_READ).count() == 4
 
 
+def test_the_export_opens_with_what_the_list_shows(logbook: Logbook) -> None:
+    auditor = admin("auditor")
+    days = {"at__gte": "2026-11-01 00:00:00+08:00", "at__lt": "2026-11-02 00:00:00+08:00"}
+    form = auditor.get(
+        reverse(PAGES[1]), {**days, "q": "sign in", "action__exact": "", "outcome__exact": "deny"}
+    ).context["form"]
+    shown = {name: form[name].value() for name in ("since", "until", "text", "action", "outcome")}
+    assert shown == {"since": "2026-11-01", "until": "2026-11-02", "text": "sign in", "action": "", "outcome": "deny"}
+    sent: Any = auditor.post(reverse(PAGES[1]), {"file": "csv", "text": "sign in"})
+    _header, *lines = b"".join(sent.streaming_content).decode().splitlines()
+    assert {line.split(",")[6] for line in lines} == {Action.SIGNED_IN}
+    assert "by words" in str(Entry.objects.get(action=Action.AUDIT_EXPORTED).detail)
+
+
 def first_page(client: Client) -> str:
     return " ".join(client.get(reverse(PAGES[0])).content.decode().split())
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from agent import texts
 from agent.events import References
 from authz.permissions import Right
 from authz.principal import Principal
@@ -31,7 +32,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import asked, words
+from tests.integration.agent.conversations import asked, stored, words
 from tests.sharing import Share
 from tests.tooling import called
 
@@ -322,3 +323,9 @@ def test_whoever_manages_spreadsheets_alone_is_offered_no_databases(orders: Docu
     allow(manager, orders.knowledge_base, Right.MANAGE)
     assert is_offered(manager) == (False, 403)
     assert is_offered(make_user("root", is_superuser=True)) == (True, 200)
+
+
+def test_a_spreadsheet_is_no_business_database(opened_to: User) -> None:
+    """Who has only that still hears whom to ask for figures."""
+    row = stored(asked(Principal.of(opened_to), "How many customers did we win last month?"))
+    assert str(texts.NO_DATA_OPEN) in row.notice

@@ -56,6 +56,15 @@ def test_nothing_is_changed_before_it_is_confirmed(world: World) -> None:
     assert can(principal_of(world.ben), Right.VIEW, world.pay)
 
 
+def test_a_denial_is_shown_first_also_where_it_takes_nothing_away(world: World) -> None:
+    deny = Change(What.DENY, world.ben, (Right.VIEW,))
+    effects = effects_of(world, world.pay, deny)
+    assert counted(effects) == {}
+    assert carry_out(principal_of(world.boss), world.pay, deny, confirmed=effects.fingerprint) is None
+    allow(world.ben, world.pay)
+    assert not can(principal_of(world.ben), Right.VIEW, world.pay)
+
+
 def test_a_confirmation_of_other_effects_does_not_count(world: World) -> None:
     give = Change(What.GIVE, world.auditors.group, (Right.VIEW,))
     seen = effects_of(world, world.pay, give)

@@ -98,13 +98,13 @@ def test_the_page_asks_for_as_many_rows_as_one_answer_tells() -> None:
 
 def test_progress_names_what_is_unfinished_here_and_below(house: House) -> None:
     here, below = make_document(house.folder), make_document(house.below)
-    make_document(house.sibling)
+    beside = make_document(house.sibling)
     url = reverse("folder-progress", args=[house.folder.pk])
-    query = f"?id={here.pk}&id={below.pk}&id={house.base.pk}&id=nonsense"
+    query = f"?id={here.pk}&id={below.pk}&id={beside.pk}&id={house.base.pk}&id=nonsense"
     progress = client_of(house.reader).get(url + query, headers=JSON).json()
     assert progress["unfinished"] == 2
-    assert [(row["id"], row["is_unfinished"]) for row in progress["rows"]] == [(str(here.pk), True)]
-    assert here.title in progress["rows"][0]["html"]
+    told = {row["id"]: (row["is_here"], "data-unfinished" in row["html"]) for row in progress["rows"]}
+    assert told == {str(here.pk): (True, True), str(below.pk): (False, True)}
 
 
 def test_a_failed_document_shows_its_reason_and_a_retry_to_those_who_may(house: House) -> None:
