@@ -61,7 +61,7 @@ def _name_what_is_missing() -> None:
     """End with one sentence where a service does not answer, or the database is not what this version needs."""
     from copilot_site import doctor
 
-    for found in (doctor.postgres(), doctor.migrations(), doctor.broker()):
+    for found in (doctor.check_postgres(), doctor.check_migrations(), doctor.check_broker()):
         if not found.ok:
             sys.exit(f"{found.name}: {found.detail.rstrip('.')}. {found.mend} `manage.py doctor` looks at everything.")
 
@@ -85,9 +85,9 @@ def _services(stack: ExitStack) -> None:
     home = Home(config.home)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the services are let go on `kill`, too
     found = stack.enter_context(
-        services.running(home, want_postgres=config.database_url is None, want_valkey=config.redis_url is None)
+        services.hold_services(home, want_postgres=config.database_url is None, want_valkey=config.redis_url is None)
     )
-    os.environ.update(services.environment(home, found))
+    os.environ.update(services.build_environment(home, found))
     load_config.cache_clear()
 
 

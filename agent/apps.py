@@ -10,14 +10,14 @@ class AgentConfig(AppConfig):
         """Register the tools, the removable parts, and the visibility checks for cited results."""
         from agent.evidence.document_facts import still_visible
         from agent.models.profiles import add_tool_check
-        from agent.parts import part_modules
-        from agent.tools.base import check_names, load
+        from agent.parts import import_part_modules
+        from agent.tools.base import check_tool_names, load_tools
         from agent.verified_answers import matching
         from business.results.visibility import query_sources
 
-        load()
-        add_tool_check(check_names)
+        load_tools()
+        add_tool_check(check_tool_names)
         query_sources.add(self.label, still_visible)
         query_sources.add("agent.verified_answers", matching.still_visible)
-        for part in part_modules("registration"):
+        for part in import_part_modules("registration"):
             part.register()

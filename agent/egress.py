@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.run_state.run import Run
-from knowledge.retrieval.term_weights import share_of_passages
-from knowledge.text.normalise import normalise
-from knowledge.text.terms import is_han, terms
+from knowledge.retrieval.term_weights import estimate_passage_share
+from knowledge.text.normalise import normalise_text
+from knowledge.text.terms import extract_terms, is_han
 
 EVERYDAY = 0.05  # share of ordinary passages from which a word is harmless; chosen by hand
 MIN_WHOLE = 6  # shortest word that is also searched for split or joined
@@ -41,8 +41,8 @@ class Border:
 
     def kept_back(self, query: str) -> list[str]:
         """Return the words of a query that only internal documents contain; empty where it may leave."""
-        held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
-        plain = _squeezed(query)
+        held = [term for term in dict.fromkeys(extract_terms(query)) if self._is_inside_term(term)]
+        plain = _remove_separators(query)
         held += sorted(word for word in self._whole if word in plain and word not in held)
         held += [word for word in _WORD.findall(query) if len(word) > MAX_WORD and word not in self._known_text]
         return held
@@ -51,45 +51,45 @@ class Border:
         """Return whether an address may be fetched: the person wrote it, or a web search returned it."""
         return url in self.found or url.rstrip("/") in self._addresses
 
-    def _is_inside(self, term: str) -> bool:
+    def _is_inside_term(self, term: str) -> bool:
         if term in self._known_terms or term not in self._inside_terms:
             return False
         if is_han(term) and len(term) == 1:
             return False  # a single character is too ambiguous; its pairs are checked
-        return any(map(str.isdigit, term)) or share_of_passages(term) < EVERYDAY
+        return any(map(str.isdigit, term)) or estimate_passage_share(term) < EVERYDAY
 
     @cached_property
     def _known_text(self) -> str:
-        return normalise("\n".join(self.own))
+        return normalise_text("\n".join(self.own))
 
     @cached_property
     def _known_terms(self) -> frozenset[str]:
-        return frozenset(terms(self._known_text))
+        return frozenset(extract_terms(self._known_text))
 
     @cached_property
     def _inside_terms(self) -> frozenset[str]:
-        return frozenset(term for text in self.inside for term in terms(text))
+        return frozenset(term for text in self.inside for term in extract_terms(text))
 
     @cached_property
     def _whole(self) -> frozenset[str]:
         """Return the internal words that are long enough to be recognised even where somebody splits or joins them."""
-        written = _squeezed(self._known_text)
-        words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
+        written = _remove_separators(self._known_text)
+        words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise_text(text))}
         return frozenset(
-            word for word in words if len(word) >= MIN_WHOLE and word not in written and not self._is_known(word)
+            word for word in words if len(word) >= MIN_WHOLE and word not in written and not self._is_known_word(word)
         )
 
-    def _is_known(self, word: str) -> bool:
+    def _is_known_word(self, word: str) -> bool:
         """Return whether the person used another form of the word, or it is an everyday word."""
-        parts = terms(word)
-        return set(parts) <= self._known_terms or share_of_passages(parts[0]) >= EVERYDAY
+        parts = extract_terms(word)
+        return set(parts) <= self._known_terms or estimate_passage_share(parts[0]) >= EVERYDAY
 
     @cached_property
     def _addresses(self) -> frozenset[str]:
         return frozenset(found.rstrip("/.,;:!?") for text in self.own for found in _ADDRESS.findall(text))
 
 
-def border_of(run: Run) -> Border:
+def build_border(run: Run) -> Border:
     """Return the border of a run at this moment.
 
     Earlier answers are made from documents, so they count as inside; so does a question that a model completed from
@@ -104,5 +104,5 @@ def border_of(run: Run) -> Border:
     )
 
 
-def _squeezed(text: str) -> str:
-    return _SEPARATORS.sub("", normalise(text).casefold())
+def _remove_separators(text: str) -> str:
+    return _SEPARATORS.sub("", normalise_text(text).casefold())

@@ -14,7 +14,7 @@ from agent.tools.calling import Called
 log = structlog.get_logger(__name__)
 
 
-def model_failed(run: Run, error: ModelError) -> None:
+def report_model_failure(run: Run, error: ModelError) -> None:
     """Stop using the model in this run, and tell the person how the answer is made instead."""
     log.warning("run.model_failed", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
@@ -29,13 +29,13 @@ def model_failed(run: Run, error: ModelError) -> None:
     run.tell(sentence)
 
 
-def judge_failed(run: Run, error: ModelError) -> None:
+def record_judge_failure(run: Run, error: ModelError) -> None:
     """Record that the judge failed; the sentences it did not judge are marked as unchecked."""
     log.warning("run.judge_failed", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="judge", type=type(error).__name__, msg=str(error)))
 
 
-def limit_reached(run: Run, limit: Limit) -> None:
+def record_reached_limit(run: Run, limit: Limit) -> None:
     """Record the limit that ended the search; the answer is written from what was found."""
     run.spent.stopped_by = limit
     if limit in {Limit.REPEATED, Limit.NOTHING_NEW}:
@@ -44,7 +44,7 @@ def limit_reached(run: Run, limit: Limit) -> None:
         run.tell(str(texts.SEARCH_STOPPED))
 
 
-def broken_off(run: Run, error: ModelError) -> None:
+def report_broken_answer(run: Run, error: ModelError) -> None:
     """Tell the person that the model broke off; the part already written stays."""
     log.warning("run.model_broke_off", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
@@ -52,7 +52,7 @@ def broken_off(run: Run, error: ModelError) -> None:
         run.tell(str(texts.MODEL_BROKE_OFF))
 
 
-def data_not_asked(run: Run, called: Called) -> None:
+def explain_unqueried_data(run: Run, called: Called) -> None:
     """Tell the person that business data could not be queried and what they can do.
 
     Data managers get the details elsewhere.
@@ -64,7 +64,7 @@ def data_not_asked(run: Run, called: Called) -> None:
             run.tell(called.result.error)
 
 
-def data_not_read(run: Run) -> None:
+def explain_unread_data(run: Run) -> None:
     """Tell the person why business data did not answer their question; documents may still."""
     with override(run.language):
         for reason in run.state.plan.explore.why if run.state.plan.explore else ():

@@ -13,7 +13,7 @@ from types import ModuleType
 PARTS = ("chat_platforms", "mcp_client", "mcp_server", "openai_api", "skills", "web")
 
 
-def part_modules(name: str) -> list[ModuleType]:
+def import_part_modules(name: str) -> list[ModuleType]:
     """Import the module of this name from each part that has one."""
     there = (f"agent.{part}" for part in PARTS if find_spec(f"agent.{part}"))
     return [import_module(f"{package}.{name}") for package in there if find_spec(f"{package}.{name}")]

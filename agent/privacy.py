@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from agent.models import ConversationView, PrivacySettings, Session
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
@@ -17,7 +17,7 @@ ENOUGH_PEOPLE = 3  # different askers hide who asked
 THE_ROW = 1
 
 
-def privacy_settings() -> PrivacySettings:
+def load_privacy_settings() -> PrivacySettings:
     """Return the settings; unsaved ones with the defaults where nobody changed them."""
     return PrivacySettings.objects.filter(pk=THE_ROW).first() or PrivacySettings(pk=THE_ROW)
 
@@ -32,19 +32,21 @@ def change_privacy(principal: Principal, *, reason: str, **fields: bool | int) -
         raise PermissionDenied(_("Only system administrators change privacy settings."))
     if not reason.strip():
         raise InvalidInput(_("Give the reason: a case or file number."))
-    row = privacy_settings()
+    row = load_privacy_settings()
     before = {name: getattr(row, name) for name in fields}
     for name, value in fields.items():
         setattr(row, name, value)
     row.save()
-    record(principal, Action.SETTING_CHANGED, row, reason=reason.strip(), detail={"before": before, "after": fields})
+    record_action(
+        principal, Action.SETTING_CHANGED, row, reason=reason.strip(), detail={"before": before, "after": fields}
+    )
 
 
-def note_view(viewer: Principal, session: Session) -> ConversationView | None:
+def record_conversation_view(viewer: Principal, session: Session) -> ConversationView | None:
     """Store that somebody looked at a conversation, for its owner; None for one's own. Call it in the look's transaction."""
     if session.user_id == viewer.user_id:
         return None
-    told_at = timezone.now() + timedelta(days=privacy_settings().told_after_days)
+    told_at = timezone.now() + timedelta(days=load_privacy_settings().told_after_days)
     return ConversationView.objects.create(session=session, viewer_id=viewer.user_id, told_at=told_at)
 
 

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from agent.budget import Budget
 from agent.models import AgentProfile
 from agent.profiles.settings import Options, Profile
-from agent.tools.base import allowed_names, find, outside_tools
+from agent.tools.base import find_tool, list_enabled_tools, list_outside_tools
 from authz.principal import Principal
-from authz.rights.folders import group_ids_of
+from authz.rights.folders import select_group_ids
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 MAX_OPENINGS = 6
@@ -43,72 +43,74 @@ def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
     """Return the profiles for everybody, and those of this person's groups and units, by name; none for nobody."""
     if principal.is_nobody:
         return AgentProfile.objects.none()
-    mine = AgentProfile.groups.through.objects.filter(group_id__in=group_ids_of(principal)).values("agentprofile_id")
+    mine = AgentProfile.groups.through.objects.filter(group_id__in=select_group_ids(principal)).values(
+        "agentprofile_id"
+    )
     return AgentProfile.objects.filter(Q(groups=None) | Q(pk__in=mine))
 
 
-def assistants_for(principal: Principal, language: str) -> list[Assistant]:
+def list_assistants(principal: Principal, language: str) -> list[Assistant]:
     """Return the assistants that this person can choose, the default one first."""
     rows = sorted(usable_profiles(principal), key=lambda row: not row.is_default)
     return [
-        Assistant(row.pk, row.name, row.description, row.icon, openings_of(row, language), row.is_default)
+        Assistant(row.pk, row.name, row.description, row.icon, list_opening_questions(row, language), row.is_default)
         for row in rows
     ]
 
 
-def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
+def list_opening_questions(row: AgentProfile, language: str) -> tuple[str, ...]:
     """Return the suggested questions in a language (`zh…`, any other for English), else in the one available."""
     own, other = (
         (row.questions_zh, row.questions_en) if language.startswith("zh") else (row.questions_en, row.questions_zh)
     )
-    return tuple(lines_of(own or other)[:MAX_OPENINGS])
+    return tuple(list_text_lines(own or other)[:MAX_OPENINGS])
 
 
-def lines_of(text: str) -> list[str]:
+def list_text_lines(text: str) -> list[str]:
     """Return the non-blank lines of a text."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def profile_of(principal: Principal, options: Options) -> Profile:
+def find_requested_profile(principal: Principal, options: Options) -> Profile:
     """Return the requested profile, or the default one.
 
     Raises NotFound, in the same words for a missing one and one not theirs; InvalidInput for options that it does not
     allow.
     """
-    profile = _stored(principal, options.profile_id)
+    profile = _find_stored_profile(principal, options.profile_id)
     if principal.audience:
-        profile = _for_all(profile)
+        profile = _restrict_to_group_tools(profile)
     elif profile.tools is not None:
-        profile = replace(profile, outside=tuple(outside_tools(profile.tools)))
+        profile = replace(profile, outside=tuple(list_outside_tools(profile.tools)))
     if options.model:
         profile = replace(profile, model=options.model)
     if options.uses_tools is not None:
         profile = replace(profile, uses_tools=options.uses_tools)
     if options.searches_web is not None:
-        profile = _on_the_web(profile, searches=options.searches_web)
+        profile = _set_web_search(profile, searches=options.searches_web)
     return profile
 
 
-def _for_all(profile: Profile) -> Profile:
+def _restrict_to_group_tools(profile: Profile) -> Profile:
     """Return the profile for a group chat: only tools that read under the rights of all.
 
     Nothing outside, no scripts, nothing personal.
     """
-    names = allowed_names(profile.tools)
+    names = list_enabled_tools(profile.tools)
     return replace(profile, tools=tuple(name for name in names if name in FOR_ALL))
 
 
-def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
+def _set_web_search(profile: Profile, *, searches: bool) -> Profile:
     """Return the profile with or without web search. Raises InvalidInput where the profile does not enable it."""
-    names = allowed_names(profile.tools)
+    names = list_enabled_tools(profile.tools)
     if not searches:
-        return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
+        return replace(profile, tools=tuple(name for name in names if find_tool(name).brings != "outside"))
     if "web_search" not in names:
         raise InvalidInput(_("This assistant does not search the web. Choose another one, or leave it out."))
     return replace(profile, uses_tools=True)
 
 
-def _stored(principal: Principal, profile_id: str) -> Profile:
+def _find_stored_profile(principal: Principal, profile_id: str) -> Profile:
     usable = usable_profiles(principal)
     row = usable.filter(is_default=True).first()
     if profile_id:
@@ -121,10 +123,10 @@ def _stored(principal: Principal, profile_id: str) -> Profile:
     if row is None:
         return Profile()
     bases = row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)
-    return profile_from(row, bases)
+    return build_profile(row, bases)
 
 
-def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profile:
+def build_profile(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profile:
     """Return the profile of a row, saved or not; its bases are passed separately, because an unsaved row has none."""
     limits: dict[str, Any] = {
         "steps": row.most_steps,

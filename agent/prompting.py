@@ -24,14 +24,14 @@ class Prompt:
 
 
 @cache
-def prompt(name: str, language: str) -> Prompt:
+def load_prompt(name: str, language: str) -> Prompt:
     """Return a prompt. language: `zh` for Chinese, anything else is English. Raises FileNotFoundError."""
     file = f"{name}.{'zh' if language.startswith('zh') else 'en'}.md"
     data = (FOLDER / file).read_bytes()
     return Prompt(file.removesuffix(".md"), data.decode().strip(), hashlib.sha256(data).hexdigest()[:12])
 
 
-def dated(text: str, today: date) -> str:
+def append_date(text: str, today: date) -> str:
     """Append today's date, which a model does not know, to a text: `last year`, `still valid` and `until` depend on it."""
     return f"{text}\n\ntoday: {today:%Y-%m-%d, %A}"
 
@@ -45,6 +45,6 @@ def count_tokens(text: str) -> int:
     return wide + -(-(len(text) - wide) // 4)
 
 
-def count_messages(messages: Iterable[Mapping[str, Any]]) -> int:
+def count_message_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
     """Estimate the tokens of messages, tool calls included."""
     return sum(MESSAGE_TOKENS + count_tokens(f"{m.get('content') or ''}{m.get('tool_calls') or ''}") for m in messages)

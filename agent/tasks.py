@@ -7,31 +7,31 @@ from django.utils import timezone
 
 from agent.conversations import attachments, made_files
 from agent.models import SetRun
-from agent.parts import part_modules
-from agent.question_sets.selectors import take_up
-from agent.runs.reaper import close_abandoned
-from agent.verified_answers.review import flag_changed
-from agent.verified_answers.wordings import embed_missing
+from agent.parts import import_part_modules
+from agent.question_sets.selectors import claim_stalled_runs
+from agent.runs.reaper import close_abandoned_runs
+from agent.verified_answers.review import flag_changed_answers
+from agent.verified_answers.wordings import embed_missing_wordings
 
-PARTS = part_modules("tasks")  # imported here, so that workers know their tasks
+PARTS = import_part_modules("tasks")  # imported here, so that workers know their tasks
 
 
 @shared_task(name="agent.reap_runs")
 def reap_runs() -> None:
     """Close runs of dead processes, and take up the evaluations and chat messages they left."""
-    close_abandoned()
+    close_abandoned_runs()
     for part in PARTS:
         part.take_up()
-    for run_id in take_up():
+    for run_id in claim_stalled_runs():
         evaluate_next.apply_async(args=(str(run_id),), queue="bulk")
 
 
 @shared_task(name="agent.evaluate_next")
 def evaluate_next(run_id: str) -> None:
     """Ask one question of an evaluation run, and queue the next as a task of its own, so that imports are not delayed."""
-    from agent.question_sets.runner import ask_next  # imports the whole agent, which most workers never need
+    from agent.question_sets.runner import ask_next_question  # imports the whole agent, which most workers never need
 
-    if ask_next(UUID(run_id)):
+    if ask_next_question(UUID(run_id)):
         SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())
         evaluate_next.apply_async(args=(run_id,), queue="bulk")
 
@@ -39,12 +39,12 @@ def evaluate_next(run_id: str) -> None:
 @shared_task(name="agent.review_verified_answers")
 def review_verified_answers() -> None:
     """Flag verified answers whose sources have changed, and embed wordings without a vector."""
-    flag_changed()
-    embed_missing()
+    flag_changed_answers()
+    embed_missing_wordings()
 
 
 @shared_task(name="agent.throw_files_away")
 def throw_files_away() -> None:
     """Delete expired files of scripts and conversations, and files of deleted conversations."""
-    made_files.throw_away()
-    attachments.throw_away()
+    made_files.delete_expired_made_files()
+    attachments.delete_old_attachments()

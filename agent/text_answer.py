@@ -14,18 +14,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from redis.exceptions import RedisError
 
-from agent.revocation import changed
-from agent.run_state.cited_answer import code_indent
+from agent.revocation import format_unreadable_notice
+from agent.run_state.cited_answer import parse_code_indent
 from agent.run_state.run import Run
-from agent.runs.follow import follow
-from agent.runs.leases import ask_to_stop
-from agent.runs.run import launch
+from agent.runs.follow import follow_run
+from agent.runs.leases import request_stop
+from agent.runs.run import launch_run
 from authz.principal import Principal
-from business.presentation.report import first_rows
+from business.presentation.report import format_first_rows
 from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.text.markdown_text import inert_markdown, markdown_address, markdown_label
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.markdown_text import escape_markdown_address, escape_markdown_label, make_markdown_inert
+from copilot_site.lib.text.one_line import fold_to_one_line
 
 log = structlog.get_logger(__name__)
 
@@ -68,18 +68,18 @@ class TextAnswer:
                 self.sources |= {item["number"]: item for item in cited}
             case "complete":
                 self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
-                tables = self._tables()
+                tables = self._render_result_tables()
                 self.text += tables
                 return tables
             case "error":
                 self.error = event["content"]
             case "answer":
                 self.choices = event["data"].get("readings", self.choices)
-                piece = _inert(event["content"])
+                piece = _neutralise_markdown(event["content"])
                 if event["data"].get("is_checked") is False and piece.strip():
-                    piece = _with(piece, self._marked())
+                    piece = _append_mark(piece, self._make_unchecked_mark())
                 if event["data"].get("is_outside") and piece.strip():
-                    piece = _with(piece, self._from_outside())
+                    piece = _append_mark(piece, self._make_outside_mark())
                 self.text += piece
                 return str(piece)
         return ""
@@ -89,37 +89,37 @@ class TextAnswer:
 
         Sources are Markdown footnotes, one line each, also readable as plain text; the marks in the text refer to them.
         """
-        choices = [f"- {inert_markdown(one_line(choice))}" for choice in self.choices]
-        notices = [inert_markdown(one_line(notice)) for notice in self.notices]
+        choices = [f"- {make_markdown_inert(fold_to_one_line(choice))}" for choice in self.choices]
+        notices = [make_markdown_inert(fold_to_one_line(notice)) for notice in self.notices]
         sources = [
-            f'[{number}]: {markdown_address(self.url_of(number))} "{markdown_label(self.title_of(number))}"'
+            f'[{number}]: {escape_markdown_address(self.url_of(number))} "{escape_markdown_label(self.title_of(number))}"'
             for number in self.cited
         ]
         below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, notices, sources) if part)
-        self.annotations = self._annotations()
+        self.annotations = self._build_annotations()
         self.text += below
         return below
 
-    def _marked(self) -> str:
+    def _make_unchecked_mark(self) -> str:
         with override(self.run.language):
             return _("(not checked against its source)")
 
-    def _from_outside(self) -> str:
+    def _make_outside_mark(self) -> str:
         with override(self.run.language):
             return _("(from outside)")
 
-    def _tables(self) -> str:
+    def _render_result_tables(self) -> str:
         """Return the first rows of each cited result whose sentence does not list them, and where the rest is."""
         results = [(number, self.sources[number].get("result")) for number in self.cited]
         is_chinese = self.run.language.startswith("zh")
         tables = [
-            first_rows(QueryShown.model_validate(result), number, is_chinese=is_chinese)
+            format_first_rows(QueryShown.model_validate(result), number, is_chinese=is_chinese)
             for number, result in results
             if result
         ]
-        return "".join(f"\n\n{_inert(table)}" for table in tables if table)
+        return "".join(f"\n\n{_neutralise_markdown(table)}" for table in tables if table)
 
-    def _annotations(self) -> list[dict[str, Any]]:
+    def _build_annotations(self) -> list[dict[str, Any]]:
         return [
             {
                 "type": "url_citation",
@@ -147,22 +147,24 @@ class TextAnswer:
     def title_of(self, number: int) -> str:
         source = self.sources[number]
         named = [source.get("title") or source["question"], *source.get("heading_path", [])]
-        return " › ".join(filter(None, map(one_line, named)))
+        return " › ".join(filter(None, map(fold_to_one_line, named)))
 
 
-def _inert(piece: str) -> str:
+def _neutralise_markdown(piece: str) -> str:
     """Return a piece as the chat page shows it, without anything that loads or links. A line of code stays as it is."""
     gap = piece[: len(piece) - len(piece.lstrip())]
-    return piece if code_indent(gap) is not None else inert_markdown(piece)
+    return piece if parse_code_indent(gap) is not None else make_markdown_inert(piece)
 
 
-def _with(piece: str, mark: str) -> str:
+def _append_mark(piece: str, mark: str) -> str:
     """Return a piece of the answer with a mark after its words."""
     words = piece.rstrip()
     return f"{words} {mark}{piece[len(words) :]}"
 
 
-async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
+async def stream_answer_pieces(
+    principal: Principal, answer: TextAnswer, *, is_sent: bool
+) -> AsyncGenerator[str | None, None]:
     """Launch the run and yield the pieces of its answer; None for each wait without events.
 
     A reader that leaves early stops the run. is_sent: sent text cannot be taken back, so an answer that must be retold,
@@ -170,13 +172,13 @@ async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> 
     """
     run, is_over = answer.run, False
     try:
-        launch(run)
-        followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
+        launch_run(run)
+        followed = follow_run(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
         async with aclosing(followed) as entries:
             async for entry in entries:
                 if entry is not None and entry.seq == 0 and answer.text:
                     if is_sent:
-                        answer.error = changed(run.language)
+                        answer.error = format_unreadable_notice(run.language)
                         return
                     answer.begin_again()
                 is_over = entry is not None and entry.is_terminal
@@ -189,4 +191,4 @@ async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> 
     finally:
         if not is_over:
             with suppress(RedisError):
-                await ask_to_stop(run.message_id)
+                await request_stop(run.message_id)

@@ -6,7 +6,7 @@ from agent.pages import chat_views as views
 from agent.pages import verified_views
 from agent.pages.consumers import ChatConsumer
 from agent.palette import views as palette_views
-from agent.parts import part_modules
+from agent.parts import import_part_modules
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
@@ -61,7 +61,7 @@ urlpatterns = [
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),
-    *(url for part in part_modules("urls") for url in part.urlpatterns),
+    *(url for part in import_part_modules("urls") for url in part.urlpatterns),
 ]
 
 

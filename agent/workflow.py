@@ -57,14 +57,14 @@ class IllegalTransition(Exception):
     """A transition that is not in the table."""
 
 
-def allowed_next(state: State, after: State | None) -> State:
+def require_allowed_state(state: State, after: State | None) -> State:
     """Return `after` where the table allows it from `state`. Raises IllegalTransition."""
     if after is None or after not in NEXT[state]:
         raise IllegalTransition(f"{state} → {after}")
     return after
 
 
-async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | Together]:
+async def walk_states(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | Together]:
     """Walk a run to its end, yielding its states' events in order and tracing each state's time."""
     state = State.PREPROCESS
     while state is not State.DONE:
@@ -75,7 +75,7 @@ async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | 
             else:
                 yield item
         _close_step(run, state, began, traced)
-        state = allowed_next(state, after)
+        state = require_allowed_state(state, after)
 
 
 def _close_step(run: Run, state: State, began: int, traced: int) -> None:
@@ -84,11 +84,11 @@ def _close_step(run: Run, state: State, began: int, traced: int) -> None:
     began: of the wall clock, in ns.
     """
     own = [step for step in run.state.trace_steps[traced:] if step.node == state and not step.timing_ms]
-    step = own[-1] if own else add_trace(run, state, action=state.lower())
+    step = own[-1] if own else add_trace_step(run, state, action=state.lower())
     step.ts_ms, step.timing_ms = began // 1_000_000, (time.time_ns() - began) // 1_000_000
 
 
-def add_trace(run: Run, node: State, *, action: str, **parts: Any) -> TraceStep:
+def add_trace_step(run: Run, node: State, *, action: str, **parts: Any) -> TraceStep:
     """Append a step that ends now to this run's trace.
 
     Where it has no duration yet, it gets the state's when that ends.

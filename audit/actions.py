@@ -217,7 +217,7 @@ GROUPS: tuple[tuple[Promise, tuple[str, ...]], ...] = (  # by the first part of 
 )
 
 
-def grouped() -> list[tuple[str, list[tuple[str, str]]]]:
+def list_actions_by_group() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the vocabulary as (group, [(action, text)]), each group by its texts."""
     return [
         (

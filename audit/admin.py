@@ -20,15 +20,15 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from audit.actions import Action, Outcome, grouped
-from audit.chain.keys import trusted_keys
-from audit.chain.malformed_rows import in_part
-from audit.export import export_entries, filename, format_named
+from audit.actions import Action, Outcome, list_actions_by_group
+from audit.chain.keys import list_trusted_keys
+from audit.chain.malformed_rows import load_partial_rows
+from audit.export import build_file_name, export_entries, find_export_format
 from audit.models import Checkpoint, Entry, Hold
-from audit.record import UserActor, record
+from audit.record import UserActor, record_action
 from audit.retention import check_hold, place_hold, release_hold
-from audit.selectors import SEARCHED, EntryFilter, searched, signing, timeline
-from audit.titles import in_words, named_in, target_in_words, titles_of
+from audit.selectors import SEARCHED, EntryFilter, find_signing_state, list_run_entries, searched
+from audit.titles import find_document_titles, format_detail_value, format_target, list_named_documents
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
 from copilot_site.lib.storage.files import StreamedPieces
@@ -47,7 +47,9 @@ class TimelineStep:
     def of(cls, entry: Entry, *, began: datetime | None, titles: Mapping[UUID, str]) -> "TimelineStep":
         detail = sorted(entry.detail.items())
         lists = [
-            (name, [in_words(item, titles) for item in value]) for name, value in detail if isinstance(value, list)
+            (name, [format_detail_value(item, titles) for item in value])
+            for name, value in detail
+            if isinstance(value, list)
         ]
         facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
         seconds = (entry.at - began).total_seconds() if began and "at" not in entry.unreadable else None
@@ -62,7 +64,7 @@ class ReadInPart(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = in_part(self.model, list(self.result_list.values_list("pk", flat=True)))
+        self.result_list = load_partial_rows(self.model, list(self.result_list.values_list("pk", flat=True)))
         self.model_admin.prepare(self.result_list)
         self.unreadable = [self.model_admin.place(row) for row in self.result_list if row.unreadable]
 
@@ -84,7 +86,7 @@ class LogAdmin(admin.ModelAdmin[Any]):
         if not object_id.isdecimal():
             return None
         keys = self.get_queryset(request).filter(pk=object_id).values_list("pk", flat=True)
-        rows = in_part(self.model, list(keys))
+        rows = load_partial_rows(self.model, list(keys))
         self.prepare(rows)
         return next(iter(rows), None)
 
@@ -106,7 +108,9 @@ class ExportForm(forms.Form):
     actor = forms.CharField(
         label=_("actor"), required=False, help_text=_("A sign-in name, or the number of an account.")
     )
-    action = forms.ChoiceField(label=_("action"), required=False, choices=lambda: [("", _("all")), *grouped()])
+    action = forms.ChoiceField(
+        label=_("action"), required=False, choices=lambda: [("", _("all")), *list_actions_by_group()]
+    )
     outcome = forms.ChoiceField(label=_("outcome"), required=False, choices=[("", _("all")), *Outcome.choices])
     run_id = forms.CharField(label=_("run id"), required=False)
     text = forms.CharField(label=_("Search"), required=False)
@@ -131,7 +135,7 @@ class ActionFilter(admin.ChoicesFieldListFilter):
     def choices(self, changelist: Any) -> Iterator[Any]:
         others = [(name, value) for name, value in changelist.params.items() if name != self.lookup_kwarg]
         chosen = (self.lookup_val or [""])[-1]
-        groups = [(name, options, chosen in dict(options)) for name, options in grouped()]
+        groups = [(name, options, chosen in dict(options)) for name, options in list_actions_by_group()]
         yield {"parameter": self.lookup_kwarg, "groups": groups, "chosen": chosen, "others": others}
 
 
@@ -157,7 +161,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     def prepare(self, rows: list[Any]) -> None:
         """Attach links and the titles of named documents."""
         prefetch_related_objects(rows, "link")
-        titles = titles_of(pk for row in rows for pk in named_in(row))
+        titles = find_document_titles(pk for row in rows for pk in list_named_documents(row))
         for row in rows:
             row.titles = titles
 
@@ -182,11 +186,11 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     @admin.display(description=_("target"), ordering="target_name")
     def target(self, entry: Any) -> str:
         """Return the target of the action; where it is a conversation or missing, the documents or the tool."""
-        return target_in_words(entry, entry.titles)
+        return format_target(entry, entry.titles)
 
     @admin.display(description=_("documents"))
     def documents(self, entry: Any) -> str:
-        return "\n".join(entry.titles[pk] for pk in named_in(entry)) or "–"
+        return "\n".join(entry.titles[pk] for pk in list_named_documents(entry)) or "–"
 
     @admin.display(description=_("hash of the chain"))
     def hash(self, entry: Entry) -> str:
@@ -210,22 +214,22 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
-            record(UserActor(request.user), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
-        state = {"signing": signing(), "may_export": request.user.has_perm("audit.export_entry")}
+            record_action(UserActor(request.user), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
+        state = {"signing": find_signing_state(), "may_export": request.user.has_perm("audit.export_entry")}
         return super().changelist_view(request, state | (extra_context or {}))
 
     def run_view(self, request: HttpRequest, run_id: str) -> HttpResponse:
         """Show everything about one run, in order."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        entries = timeline(run_id)
+        entries = list_run_entries(run_id)
         if not entries:
             raise Http404
-        record(UserActor(request.user), Action.AUDIT_READ, detail={"run": run_id})
+        record_action(UserActor(request.user), Action.AUDIT_READ, detail={"run": run_id})
         began = next((entry.at for entry in entries if "at" not in entry.unreadable), None)
-        titles = titles_of(pk for entry in entries for pk in named_in(entry))
+        titles = find_document_titles(pk for entry in entries for pk in list_named_documents(entry))
         steps = [TimelineStep.of(entry, began=began, titles=titles) for entry in entries]
-        return self._page(
+        return self._render_page(
             request, "admin/audit/entry/run.html", title=_("Timeline of a run"), run_id=run_id, steps=steps
         )
 
@@ -237,18 +241,18 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         days = {"since": request.GET.get("at__gte", "")[:10], "until": request.GET.get("at__lt", "")[:10]}
         form = ExportForm(request.POST or None, initial=chosen | days | {"text": request.GET.get("q", "")})
         if request.method == "POST" and form.is_valid():
-            made = format_named(form.cleaned_data["file"])
+            made = find_export_format(form.cleaned_data["file"])
             pieces = export_entries(UserActor(request.user), chosen=form.chosen(), form=made)
-            return StreamedPieces(pieces, media_type=made.media_type, filename=filename(made))
-        return self._page(
+            return StreamedPieces(pieces, media_type=made.media_type, filename=build_file_name(made))
+        return self._render_page(
             request,
             "admin/audit/entry/export.html",
             title=_("Export the audit log"),
             form=form,
-            keys=sorted(trusted_keys()),
+            keys=sorted(list_trusted_keys()),
         )
 
-    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+    def _render_page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
         return render(request, template, self.admin_site.each_context(request) | {"opts": self.opts} | context)
 
 
@@ -301,7 +305,7 @@ class HoldAdmin(LogAdmin):
 
     @admin.action(description=_("Release the chosen legal holds"), permissions=["change"])
     def release(self, request: HttpRequest, queryset: QuerySet[Hold]) -> None:
-        for hold in in_part(Hold, list(queryset.values_list("pk", flat=True))):
+        for hold in load_partial_rows(Hold, list(queryset.values_list("pk", flat=True))):
             try:
                 release_hold(UserActor(request.user), hold)
             except CopilotError as error:

@@ -8,6 +8,6 @@ class AuditConfig(AppConfig):
     verbose_name = _("Audit")
 
     def ready(self) -> None:
-        from audit.chain.db_owner import give_role_its_rights
+        from audit.chain.db_owner import grant_role_rights
 
-        post_migrate.connect(give_role_its_rights, sender=self, dispatch_uid="audit.give_role_its_rights")
+        post_migrate.connect(grant_role_rights, sender=self, dispatch_uid="audit.give_role_its_rights")

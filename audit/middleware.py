@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from audit.actions import Action, Outcome
-from audit.record import UserActor, record
+from audit.record import UserActor, record_action
 
 REFUSED = {HTTPStatus.FORBIDDEN: "forbidden", HTTPStatus.NOT_FOUND: "missing or hidden"}
 
@@ -31,5 +31,5 @@ class RecordRefusals(MiddlewareMixin):
                 "status": response.status_code,
                 "asked": asked,
             }
-            record(UserActor(user), Action.ACCESS_DENIED, outcome=Outcome.DENY, reason=reason, detail=detail)
+            record_action(UserActor(user), Action.ACCESS_DENIED, outcome=Outcome.DENY, reason=reason, detail=detail)
         return response

@@ -14,7 +14,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
-from audit.verify_export import CONTENT, PERSONAL, commitment, content_hash
+from audit.verify_export import CONTENT, PERSONAL, compute_commitment, compute_content_hash
 
 SALT_BYTES = 16
 
@@ -49,7 +49,7 @@ class AppendOnlyModel(models.Model):
         raise AppendOnly("audit entries are never deleted")
 
 
-def written_time(at: datetime) -> str:
+def format_utc_time(at: datetime) -> str:
     """Format a time in UTC with microseconds, as the chain writes it: 2026-11-21T09:30:00.000001Z."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -176,7 +176,7 @@ class Checkpoint(AppendOnlyModel):
             "kind": str(self.kind),
             "seq": self.seq,
             "hash": bytes(self.hash).hex(),
-            "at": written_time(self.at),
+            "at": format_utc_time(self.at),
             "key": self.key,
         }
 
@@ -211,17 +211,17 @@ class Hold(models.Model):
     def extent(self) -> dict[str, Any]:
         """Return the extent of the hold, as its entry records it."""
         times = {"from": self.from_at, "until": self.until_at}
-        return {"person": self.person_id} | {name: written_time(at) if at else None for name, at in times.items()}
+        return {"person": self.person_id} | {name: format_utc_time(at) if at else None for name, at in times.items()}
 
 
-def content_of(entry: Entry) -> dict[str, Any]:
+def build_chain_content(entry: Entry) -> dict[str, Any]:
     """Return what the chain holds of an entry, as JSON values. The format itself is defined in `verify_export.py`."""
-    return {name: getattr(entry, name) for name in CONTENT} | {"at": written_time(entry.at)}
+    return {name: getattr(entry, name) for name in CONTENT} | {"at": format_utc_time(entry.at)}
 
 
-def seal(entry: Entry) -> None:
+def seal_entry(entry: Entry) -> None:
     """Fill in the entry's hashes for the chain: salted ones of names and address, and one of everything."""
     texts = {name: str(getattr(entry, name) or "") for name in PERSONAL}
     entry.salts = {name: secrets.token_hex(SALT_BYTES) for name, text in texts.items() if text}
-    entry.personal = {name: commitment(texts[name], salt) for name, salt in entry.salts.items()}
-    entry.content_hash = content_hash(content_of(entry))
+    entry.personal = {name: compute_commitment(texts[name], salt) for name, salt in entry.salts.items()}
+    entry.content_hash = compute_content_hash(build_chain_content(entry))

@@ -16,9 +16,9 @@ from django.db.utils import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.models import Entry, seal
-from audit.shown import index
-from copilot_site.lib.database import prepared_cursor
+from audit.models import Entry, seal_entry
+from audit.shown import index_entry
+from copilot_site.lib.database import open_prepared_cursor
 
 
 class Actor(Protocol):
@@ -37,7 +37,7 @@ class UserActor:
         self.user_id, self.username = user.pk or 0, user.get_username()
 
 
-def record(
+def record_action(
     actor: Actor | None,
     action: Action,
     target: models.Model | None = None,
@@ -65,29 +65,29 @@ def record(
     entry = Entry(
         at=timezone.now(),
         actor_id=(actor.user_id or None) if actor else None,
-        actor_name=_text(actor.username, 150) if actor else "",
+        actor_name=_truncate_text(actor.username, 150) if actor else "",
         on_behalf_of_id=(on_behalf_of.user_id or None) if on_behalf_of else None,
-        on_behalf_of_name=_text(on_behalf_of.username, 150) if on_behalf_of else "",
+        on_behalf_of_name=_truncate_text(on_behalf_of.username, 150) if on_behalf_of else "",
         action=str(action),
         outcome=str(outcome),
-        reason=_text(reason, 500),
+        reason=_truncate_text(reason, 500),
         target_type=target._meta.model_name or "" if target is not None else "",
         target_id=str(target.pk)[:64] if target is not None else "",
-        target_name=_text(named, 255),
-        request_id=_text(str(context.get("request_id", "")), 64),
-        run_id=_text(run_id, 64),
-        address=_address(context.get("ip")),
-        detail=_plain(json.loads(json.dumps(dict(detail or {}) | ({"token": token} if token else {})))),
+        target_name=_truncate_text(named, 255),
+        request_id=_truncate_text(str(context.get("request_id", "")), 64),
+        run_id=_truncate_text(run_id, 64),
+        address=_normalise_address(context.get("ip")),
+        detail=_clean_json_value(json.loads(json.dumps(dict(detail or {}) | ({"token": token} if token else {})))),
     )
-    seal(entry)
-    insert(entry)
-    index(entry)
-    if flush not in [hook[1] for hook in transaction.get_connection().run_on_commit]:
-        transaction.on_commit(flush)
+    seal_entry(entry)
+    insert_entry(entry)
+    index_entry(entry)
+    if flush_to_disk not in [hook[1] for hook in transaction.get_connection().run_on_commit]:
+        transaction.on_commit(flush_to_disk)
     return entry
 
 
-def _address(text: str | None) -> str | None:
+def _normalise_address(text: str | None) -> str | None:
     """Write an IP address as PostgreSQL does; return None for anything else."""
     try:
         return str(ip_address((text or "").partition("%")[0]))
@@ -95,46 +95,46 @@ def _address(text: str | None) -> str | None:
         return None
 
 
-def _text(text: str, length: int) -> str:
+def _truncate_text(text: str, length: int) -> str:
     """Cut to `length` characters that PostgreSQL can hold: a name with a NUL must not keep an entry from being written."""
     return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")[:length]
 
 
-def insert(entry: Entry) -> None:
+def insert_entry(entry: Entry) -> None:
     """Insert a sealed entry in the caller's transaction and give it its id. Raises whatever the database raises.
 
     The statement is built once per process and planned once per connection: the ORM would build it for each row, which
     takes more processor time than the insert itself (ADR 0011).
     """
-    statement, fields = _insert_of(type(entry))
+    statement, fields = _build_insert(type(entry))
     connection = connections[DEFAULT_DB_ALIAS]
     values = [field.get_db_prep_save(getattr(entry, field.attname), connection) for field in fields]
-    with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), prepared_cursor(connection) as cursor:
+    with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), open_prepared_cursor(connection) as cursor:
         cursor.execute(statement, values)
         (entry.pk,) = cursor.fetchone()
     entry._state.adding, entry._state.db = False, DEFAULT_DB_ALIAS
 
 
 @cache
-def _insert_of(model: type[Entry]) -> tuple[str, list[Any]]:
+def _build_insert(model: type[Entry]) -> tuple[str, list[Any]]:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     # with its schema: a temporary table of the same name would come first
     names, places = ", ".join(str(field.column) for field in fields), ", ".join(["%s"] * len(fields))
     return f"INSERT INTO public.{model._meta.db_table} ({names}) VALUES ({places}) RETURNING id", fields  # noqa: S608 - names of our own
 
 
-def _plain(value: Any) -> Any:
+def _clean_json_value(value: Any) -> Any:
     """Return a JSON value with texts that PostgreSQL can hold."""
     if isinstance(value, str):
-        return _text(value, len(value))
+        return _truncate_text(value, len(value))
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_clean_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {_plain(name): _plain(item) for name, item in value.items()}
+        return {_clean_json_value(name): _clean_json_value(item) for name, item in value.items()}
     return value
 
 
-def flush() -> None:
+def flush_to_disk() -> None:
     """Return when everything committed so far is on disk; runs after each transaction that recorded something.
 
     The trigger that links entries switches `synchronous_commit` off for its transaction, so that the lock on the chain's head
@@ -145,7 +145,7 @@ def flush() -> None:
 
 
 def _wait_for_disk() -> None:
-    with prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
+    with open_prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute("SELECT pg_logical_emit_message(true, 'audit', '')")
 
 
@@ -181,7 +181,7 @@ _waits = SharedWait()
 
 
 class Recorder(Protocol):
-    """A function that records work: `audit.record.record`, or one that keeps the entries for later."""
+    """A function that records work: `audit.record.record_action`, or one that keeps the entries for later."""
 
     def __call__(
         self,
@@ -218,5 +218,5 @@ class DeferredEntries:
     def write(self, by: Actor, *, on_behalf_of: Actor) -> None:
         """Record the kept entries in order, as a trial by one person with another's rights. Raises whatever the database raises."""
         for entry in self._kept:
-            record(by, **entry, on_behalf_of=on_behalf_of)
+            record_action(by, **entry, on_behalf_of=on_behalf_of)
         self._kept.clear()

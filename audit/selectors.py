@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from audit.actions import Action
-from audit.chain.checkpoints import newest
-from audit.chain.malformed_rows import in_part, readable
+from audit.chain.checkpoints import find_newest_checkpoint
+from audit.chain.malformed_rows import load_partial_rows, load_readable_rows
 from audit.models import Checkpoint, Entry, Head, Link
 
 SEARCHED = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
@@ -59,21 +59,23 @@ def searched(text: str, prefix: str = "") -> Q:
     return found | Q(**{f"{prefix}action__in": called}) if called else found
 
 
-def links(chosen: EntryFilter) -> QuerySet[Link]:
+def list_links(chosen: EntryFilter) -> QuerySet[Link]:
     """Return the links of the chosen entries, in chain order."""
     return Link.objects.filter(chosen.condition()).order_by("seq")
 
 
-def with_entries(places: list[Link]) -> list[Link]:
+def attach_entries(places: list[Link]) -> list[Link]:
     """Attach the entries; one that is unreadable or deleted comes with the fields that are known."""
-    for place, entry in zip(places, in_part(Entry, [place.entry_id for place in places]), strict=True):
+    for place, entry in zip(places, load_partial_rows(Entry, [place.entry_id for place in places]), strict=True):
         place.entry = entry
     return places
 
 
-def timeline(run_id: str) -> list[Entry]:
+def list_run_entries(run_id: str) -> list[Entry]:
     """Return all entries about one run, in the order they were recorded."""
-    entries = in_part(Entry, list(Entry.objects.filter(run_id=run_id).order_by("id").values_list("pk", flat=True)))
+    entries = load_partial_rows(
+        Entry, list(Entry.objects.filter(run_id=run_id).order_by("id").values_list("pk", flat=True))
+    )
     prefetch_related_objects(entries, "link")
     return entries
 
@@ -92,18 +94,18 @@ class Signing:
     is_late: bool
 
 
-def signing() -> Signing:
+def find_signing_state() -> Signing:
     """Return the state of signing now; signatures count where this host has the keys, else agreement with the chain."""
-    checkpoint = newest()
+    checkpoint = find_newest_checkpoint()
     unsigned = Link.objects.filter(seq__gt=checkpoint.seq if checkpoint else 0).order_by("seq").first()
     every, now = timedelta(seconds=settings.AUDIT_SIGNED_EVERY_S), timezone.now()
-    due_at = min(_recorded_at(unsigned, now), now) + every if unsigned else None
+    due_at = min(_find_recorded_time(unsigned, now), now) + every if unsigned else None
     is_late = due_at is not None and now > due_at + every
     return Signing(Head.objects.first(), checkpoint, unsigned, due_at, is_late)
 
 
-def _recorded_at(link: Link, now: datetime) -> datetime:
+def _find_recorded_time(link: Link, now: datetime) -> datetime:
     """Return the time of its entry, at most a day ago; an unreadable one counts as a day old."""
     waited = now - timedelta(days=1)
-    entry = readable(Entry, [link.entry_id], instead=lambda: Entry(at=waited)).get(link.entry_id)
+    entry = load_readable_rows(Entry, [link.entry_id], instead=lambda: Entry(at=waited)).get(link.entry_id)
     return max(entry.at, waited) if entry else waited

@@ -12,7 +12,7 @@ from django.db.utils import DEFAULT_DB_ALIAS
 
 from audit.actions import SHOWING, How
 from audit.models import Entry, Shown
-from copilot_site.lib.database import prepared_cursor
+from copilot_site.lib.database import open_prepared_cursor
 
 # An entry names a document as its target, in `documents`, or in an evidence id, `doc:<id>:chunk_0007:1a2b3c4d`. An answer
 # that read a document and neither cites nor lists it did not show it. The statement of migration 0002 is this one, as of then.
@@ -41,11 +41,11 @@ ON CONFLICT DO NOTHING
 """  # noqa: S608 - words of our own
 
 
-def index(entry: Entry) -> None:
+def index_entry(entry: Entry) -> None:
     """Add a stored entry to the index, in the caller's transaction; do nothing for an action that shows no document."""
     if entry.action in SHOWING:
         connection = connections[DEFAULT_DB_ALIAS]
-        with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), prepared_cursor(connection) as cursor:
+        with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), open_prepared_cursor(connection) as cursor:
             cursor.execute(FILL, [entry.pk])
 
 
@@ -75,7 +75,7 @@ class ShownFilter:
         return found.filter(at__lt=self.until) if self.until else found
 
 
-def totals(rows: QuerySet[Shown]) -> tuple[int, int, int]:
+def compute_shown_totals(rows: QuerySet[Shown]) -> tuple[int, int, int]:
     """Return how many times, to how many people, and how many documents."""
     found = rows.order_by().aggregate(
         times=Count("entry_id"),

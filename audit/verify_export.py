@@ -37,35 +37,35 @@ CONTENT = (
 
 
 # --- canonical JSON (RFC 8785) ----------------------------------------------------------------------------------------
-def canonical(value: Any) -> bytes:
+def write_canonical_json(value: Any) -> bytes:
     """Write a JSON value in its canonical form. Raises ValueError for numbers that do not survive JSON."""
-    return _written(value).encode()
+    return _encode(value).encode()
 
 
-def _written(value: Any) -> str:
+def _encode(value: Any) -> str:
     if isinstance(value, str):
         return json.encoder.encode_basestring(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number(value)
+        return _write_number(value)
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_written, value))}]"
+        return f"[{','.join(map(_encode, value))}]"
     if isinstance(value, Mapping):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return f"{{{','.join(f'{json.encoder.encode_basestring(name)}:{_written(value[name])}' for name in names)}}}"
+        return f"{{{','.join(f'{json.encoder.encode_basestring(name)}:{_encode(value[name])}' for name in names)}}}"
     return json.dumps(value)  # true, false, null; raises for anything else
 
 
-def _number(value: float) -> str:
+def _write_number(value: float) -> str:
     """Write a number as ECMAScript prints a double, as RFC 8785 requires."""
     if isinstance(value, int) and abs(value) <= 2**53:
         return str(int(value))
-    text = _double(float(value)) if abs(value) <= sys.float_info.max else ""
+    text = _format_double(float(value)) if abs(value) <= sys.float_info.max else ""
     if not text or (isinstance(value, int) and Decimal(text) != value):
         raise ValueError(f"{value} does not survive JSON: write it as text")
     return text
 
 
-def _double(number: float) -> str:
+def _format_double(number: float) -> str:
     if number == 0:
         return "0"
     mantissa, _, power = f"{abs(number)!r}".partition("e")
@@ -83,17 +83,17 @@ def _double(number: float) -> str:
 
 
 # --- hashes -----------------------------------------------------------------------------------------------------------
-def content_hash(entry: Mapping[str, Any]) -> bytes:
+def compute_content_hash(entry: Mapping[str, Any]) -> bytes:
     """Return the SHA-256 of an entry's content. entry: exactly the fields of CONTENT; `at` as text, `personal` as {field: hex}."""
-    return hashlib.sha256(canonical({"v": VERSION} | {name: entry[name] for name in CONTENT})).digest()
+    return hashlib.sha256(write_canonical_json({"v": VERSION} | {name: entry[name] for name in CONTENT})).digest()
 
 
-def commitment(text: str, salt: str) -> str:
+def compute_commitment(text: str, salt: str) -> str:
     """Return the salted hash of a name or an address. salt: 32 hexadecimal digits of its own for each text."""
     return hashlib.sha256(bytes.fromhex(salt) + text.encode()).hexdigest()
 
 
-def link_hash(before: bytes, seq: int, content: bytes) -> bytes:
+def compute_link_hash(before: bytes, seq: int, content: bytes) -> bytes:
     """Return the hash at place `seq`; before: the hash at `seq - 1`."""
     return hashlib.sha256(before + seq.to_bytes(8, "big") + content).digest()
 
@@ -106,7 +106,7 @@ _ROOT = pow(2, (_P - 1) // 4, _P)
 Point = tuple[int, int, int, int]  # extended coordinates: x/z, y/z, t = xy/z
 
 
-def _recovered(data: bytes) -> Point | None:
+def _recover_point(data: bytes) -> Point | None:
     """Return the point that 32 bytes stand for, or None."""
     sign, y = divmod(int.from_bytes(data, "little"), 2**255)
     if len(data) != 32 or y >= _P:
@@ -120,23 +120,23 @@ def _recovered(data: bytes) -> Point | None:
     return x, y, 1, x * y % _P
 
 
-def _sum(one: Point, two: Point) -> Point:
+def _add_points(one: Point, two: Point) -> Point:
     a, b = (one[1] - one[0]) * (two[1] - two[0]) % _P, (one[1] + one[0]) * (two[1] + two[0]) % _P
     c, d = 2 * one[3] * two[3] * _D % _P, 2 * one[2] * two[2] % _P
     e, f, g, h = b - a, d - c, d + c, b + a
     return e * f % _P, g * h % _P, f * g % _P, e * h % _P
 
 
-def _times(scalar: int, point: Point) -> Point:
+def _multiply_point(scalar: int, point: Point) -> Point:
     total: Point = (0, 1, 1, 0)
     while scalar:
         if scalar & 1:
-            total = _sum(total, point)
-        point, scalar = _sum(point, point), scalar >> 1
+            total = _add_points(total, point)
+        point, scalar = _add_points(point, point), scalar >> 1
     return total
 
 
-_BASE = _recovered((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
+_BASE = _recover_point((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
 
 
 def is_signed(message: bytes, signature: str, key: str) -> bool:
@@ -145,11 +145,11 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
         raw, public = bytes.fromhex(signature), bytes.fromhex(key)
     except (TypeError, ValueError):
         return False
-    signer, commit, scalar = _recovered(public), _recovered(raw[:32]), int.from_bytes(raw[32:], "little")
+    signer, commit, scalar = _recover_point(public), _recover_point(raw[:32]), int.from_bytes(raw[32:], "little")
     if signer is None or commit is None or _BASE is None or len(raw) != 64 or scalar >= _ORDER:
         return False
     challenge = int.from_bytes(hashlib.sha512(raw[:32] + public + message).digest(), "little") % _ORDER
-    left, right = _times(scalar, _BASE), _sum(commit, _times(challenge, signer))
+    left, right = _multiply_point(scalar, _BASE), _add_points(commit, _multiply_point(challenge, signer))
     return (left[0] * right[2] - right[0] * left[2]) % _P == 0 == (left[1] * right[2] - right[1] * left[2]) % _P
 
 
@@ -210,45 +210,45 @@ class Export:
         """Process one line. Raises ValueError, RecursionError, for what no export contains."""
         self.line += 1
         found = json.loads(line)
-        if canonical(found) + b"\n" != line:
+        if write_canonical_json(found) + b"\n" != line:
             self.bad(None, "it is not written as an export is written: it was changed")
         if self.closed:
             self.bad(None, "there are lines after the last one")
         elif self.line == 1:
-            self._header(found)
+            self._check_header(found)
         elif "seq" in found:
-            self.entry(shaped(found, ENTRY))
+            self.entry(check_shape(found, ENTRY))
         elif "checkpoint" in found:
-            self._checkpoint(found)
+            self._check_checkpoint(found)
         elif "trailer" in found:
-            self._trailer(found)
+            self._check_trailer(found)
         else:
             raise ValueError("it is neither entry, checkpoint nor trailer")
         self.running.update(line)
 
-    def _header(self, found: dict[str, Any]) -> None:
+    def _check_header(self, found: dict[str, Any]) -> None:
         version = found["header"]["v"]
         if version not in {1, FORMAT}:
             raise ValueError("another version made it: take the verify_export.py that came with it")
-        self.header = shaped(found["header"], HEADER if version == FORMAT else OLD_HEADER)
+        self.header = check_shape(found["header"], HEADER if version == FORMAT else OLD_HEADER)
         self.is_complete = not self.header["filter"]
         if version == FORMAT:
-            self._signed(None, "the header", found, "header")
+            self._check_signature(None, "the header", found, "header")
 
     def entry(self, found: dict[str, Any]) -> None:
         seq, before = found["seq"], bytes.fromhex(found["previous_hash"])
         if not 0 < seq < 2**63:
             raise ValueError("it is no sequence number")
-        entry = shaped(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
+        entry = check_shape(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
         self.entries += 1
-        self._place(seq, found["previous_hash"])
+        self._check_sequence(seq, found["previous_hash"])
         if seq == self.last + 1 and before != self.before:
             self.bad(seq, f"it does not follow from {'the entry before it' if self.last else 'zeros'}")
         for field, digest in entry["personal"].items():
-            self._personal(seq, field, digest, found["personal"].get(field), entry)
+            self._check_personal_field(seq, field, digest, found["personal"].get(field), entry)
         for field in found["personal"].keys() - entry["personal"].keys():
             self.bad(seq, f"{field!a} was added: nothing was recorded there")
-        if link_hash(before, seq, content_hash(entry)).hex() != found["hash"]:
+        if compute_link_hash(before, seq, compute_content_hash(entry)).hex() != found["hash"]:
             self.bad(seq, "its content does not have the hash of the chain")
         if self.signed.get(seq, found["hash"]) != found["hash"]:
             self.bad(seq, "the chain differs from a signed checkpoint: it was rewritten here or before")
@@ -256,7 +256,7 @@ class Export:
             self.gone = [gone for gone in self.gone if gone[1] is None or gone[1] != entry["detail"].get("person")]
         self.first, self.last, self.before = self.first or seq, seq, bytes.fromhex(found["hash"])
 
-    def _place(self, seq: int, before: str) -> None:
+    def _check_sequence(self, seq: int, before: str) -> None:
         """Check this number against the header and the numbers before it."""
         if self.last and seq <= self.last:
             self.bad(seq, f"it stands behind number {self.last}")
@@ -265,18 +265,18 @@ class Export:
         if self.is_complete and seq > 1 and not self.last and self.cuts.get(seq - 1) != before:
             self.bad(seq, "the log begins here, and no signed cut says so: its beginning is missing")
 
-    def _personal(self, seq: int, field: str, digest: object, given: Any, entry: Mapping[str, Any]) -> None:
+    def _check_personal_field(self, seq: int, field: str, digest: object, given: Any, entry: Mapping[str, Any]) -> None:
         if field not in PERSONAL:
             self.bad(seq, f"{field!a} is no name or address that is recorded")
         elif given is None:
             self.erased += 1
-            self.gone.append((ExportFault(self.line, seq, f"{field} is gone without its erasure"), whose(entry, field)))
-        elif commitment(**shaped(given, {"text": str, "salt": str})) != digest:
+            self.gone.append((ExportFault(self.line, seq, f"{field} is gone without its erasure"), id_of(entry, field)))
+        elif compute_commitment(**check_shape(given, {"text": str, "salt": str})) != digest:
             self.bad(seq, f"{field} is not what was recorded")
 
-    def _signed(self, seq: int | None, what: str, found: dict[str, Any], name: str) -> None:
+    def _check_signature(self, seq: int | None, what: str, found: dict[str, Any], name: str) -> None:
         """Check the signature of the statement `name` of this line."""
-        signature = shaped(found, {name: dict, "signature": str | None})["signature"]
+        signature = check_shape(found, {name: dict, "signature": str | None})["signature"]
         key = found[name].get("key")
         if signature is None or key is None:
             if self.trusted:
@@ -288,22 +288,22 @@ class Export:
         self.signatures += 1
         if self.trusted and key not in self.trusted:
             self.bad(seq, f"{what} is signed by another key than the one you gave: {key}")
-        elif not is_signed(canonical(found[name]), signature, key):
+        elif not is_signed(write_canonical_json(found[name]), signature, key):
             self.bad(seq, f"the signature of {what} is wrong")
 
-    def _checkpoint(self, found: dict[str, Any]) -> None:
-        checkpoint = shaped(found["checkpoint"], CHECKPOINT)
+    def _check_checkpoint(self, found: dict[str, Any]) -> None:
+        checkpoint = check_shape(found["checkpoint"], CHECKPOINT)
         seq = checkpoint["seq"]
-        self._signed(seq, f"the checkpoint at {seq}", found, "checkpoint")
+        self._check_signature(seq, f"the checkpoint at {seq}", found, "checkpoint")
         if self.signed.setdefault(seq, checkpoint["hash"]) != checkpoint["hash"]:
             self.bad(seq, "two checkpoints name different chains: one of them was rewritten")
         if checkpoint["kind"] == "cut":
             self.cuts[seq] = checkpoint["hash"]
 
-    def _trailer(self, found: dict[str, Any]) -> None:
+    def _check_trailer(self, found: dict[str, Any]) -> None:
         self.closed = True
-        trailer = shaped({"key": None} | found["trailer"], TRAILER)  # format 1 named no key where it had none
-        self._signed(None, "the last line", found, "trailer")
+        trailer = check_shape({"key": None} | found["trailer"], TRAILER)  # format 1 named no key where it had none
+        self._check_signature(None, "the last line", found, "trailer")
         if trailer["key"] != self.header.get("key", trailer["key"]):
             self.bad(None, "the last line and the header are not signed by the same key")
         if trailer["sha256"] != self.running.hexdigest() or trailer["entries"] != self.entries:
@@ -323,7 +323,7 @@ class Export:
             self.faults = sorted([*self.faults, *(gone for gone, _whom in self.gone)], key=lambda fault: fault.line)
 
 
-def whose(entry: Mapping[str, Any], field: str) -> int | None:
+def id_of(entry: Mapping[str, Any], field: str) -> int | None:
     """Return the id of the person whose name or address this is; None where the entry does not say."""
     target = str(entry["target_id"]) if entry["target_type"] == "user" else ""
     named = int(target) if target.isdecimal() else None
@@ -332,7 +332,7 @@ def whose(entry: Mapping[str, Any], field: str) -> int | None:
     return person if isinstance(person, int) else None
 
 
-def shaped(found: Any, shape: Shape) -> dict[str, Any]:
+def check_shape(found: Any, shape: Shape) -> dict[str, Any]:
     """Check that an object has exactly these names and types, and return it. Raises ValueError."""
     if not isinstance(found, dict) or found.keys() != shape.keys():
         raise ValueError(f"it should have exactly {', '.join(shape)}")
@@ -342,7 +342,7 @@ def shaped(found: Any, shape: Shape) -> dict[str, Any]:
     return found
 
 
-def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
+def check_export(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
     """Read a whole export. trusted: the public keys you were given, in hexadecimal. Raises ValueError for what does not begin as one."""
     export = Export(trusted)
     for line in lines:
@@ -369,7 +369,7 @@ def main(arguments: list[str]) -> int:
         parser.error("a public key is 64 hexadecimal digits, as `manage.py audit_key` prints it")
     try:
         with given.file.open("rb") as file:
-            export = check(iter(file), given.key)
+            export = check_export(iter(file), given.key)
     except (OSError, ValueError) as error:
         print(f"{given.file}: {error}", file=sys.stderr)
         return 2
@@ -379,11 +379,11 @@ def main(arguments: list[str]) -> int:
         faults = [fault._asdict() for fault in export.faults]
         print(json.dumps(summary | {"ok": ok, "faults": faults, "signed_by": sorted(export.keys)}))
     else:
-        _print(export)
+        _print_result(export)
     return 0 if ok else 1 if export.faults else 3
 
 
-def _print(export: Export) -> None:
+def _print_result(export: Export) -> None:
     """Print text in ASCII: the file is untrusted."""
     header, erased, at = export.header, f"{export.erased} erased names or addresses", export.header["exported_at"]
     part = f"a part of the log, {json.dumps(header['filter'])}" if header["filter"] else "the whole log, without a gap"

@@ -24,13 +24,13 @@ from authz.models import OrgUnit, Role
 from authz.people import roles, units
 from authz.people.accounts import (
     change_account,
-    checked_permissions,
     create_account,
     delete_account,
-    password_was_set,
+    list_checked_permissions,
+    record_password_change,
     set_permissions,
 )
-from authz.people.units import join
+from authz.people.units import add_member
 from authz.principal import Principal
 from authz.tokens.forms import clean_name
 
@@ -88,7 +88,7 @@ class AccountAdmin(OnOwnPage[User], SuperusersOnly[User], UserAdmin[User]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         for group in form.cleaned_data.get("groups", ()):
-            join(Principal.of(request.user), _carried_by(group), user=form.instance)
+            add_member(Principal.of(request.user), _find_carried_row(group), user=form.instance)
         if "user_permissions" in form.changed_data:
             set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["user_permissions"])
 
@@ -108,7 +108,7 @@ class AccountAdmin(OnOwnPage[User], SuperusersOnly[User], UserAdmin[User]):
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
         """Offer only permissions that something checks."""
         if db_field.name == "user_permissions":
-            kwargs["queryset"] = checked_permissions()
+            kwargs["queryset"] = list_checked_permissions()
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
@@ -120,7 +120,7 @@ class AccountAdmin(OnOwnPage[User], SuperusersOnly[User], UserAdmin[User]):
         answer = super().user_change_password(request, id, form_url)
         user = User.objects.filter(pk=id).first()
         if user is not None and user.password != before:
-            password_was_set(Principal.of(request.user), user)
+            record_password_change(Principal.of(request.user), user)
         return answer
 
 
@@ -134,10 +134,10 @@ class PlainGroupAdmin(OnOwnPage[Group], SuperusersOnly[Group], GroupAdmin):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
-        return ("name",) if obj and _carries_something(obj) else ()
+        return ("name",) if obj and _has_carried_row(obj) else ()
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not (obj and _carries_something(obj))
+        return super().has_delete_permission(request, obj) and not (obj and _has_carried_row(obj))
 
     def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
@@ -146,7 +146,7 @@ class PlainGroupAdmin(OnOwnPage[Group], SuperusersOnly[Group], GroupAdmin):
             obj._state.adding = False
         elif "name" in form.changed_data:
             given, obj.name = obj.name, form.initial["name"]  # the service compares with what is stored
-            units.rename(by, obj, name=given)
+            units.rename_unit_or_role(by, obj, name=given)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["permissions"])
@@ -155,9 +155,9 @@ class PlainGroupAdmin(OnOwnPage[Group], SuperusersOnly[Group], GroupAdmin):
         roles.delete_group(Principal.of(request.user), obj)
 
 
-def _carried_by(group: Group) -> OrgUnit | Role | Group:
+def _find_carried_row(group: Group) -> OrgUnit | Role | Group:
     return OrgUnit.objects.filter(group=group).first() or Role.objects.filter(group=group).first() or group
 
 
-def _carries_something(group: Group) -> bool:
+def _has_carried_row(group: Group) -> bool:
     return OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists()

@@ -11,7 +11,7 @@ from authz import account_admin  # noqa: F401  # Django looks for admin pages in
 from authz.directory import admin as directory_admin  # noqa: F401
 from authz.people import unit_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from authz.sign_in import claim_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from authz.tokens import admin as token_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from copilot_site.lib.errors import CopilotError
@@ -26,24 +26,24 @@ class GuardedModelAdmin(admin.ModelAdmin[M]):
     """
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
-        return governed(self.model, Principal.of(request.user)).order_by(*self.get_ordering(request))
+        return filter_governed_rows(self.model, Principal.of(request.user)).order_by(*self.get_ordering(request))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
-        return self._manages(request, obj)
+        return self._may_manage_row(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
-        return self._manages(request, obj)
+        return self._may_manage_row(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return self._manages(request, None)
+        return self._may_manage_row(request, None)
 
     def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
-        return self._manages(request, obj)
+        return self._may_manage_row(request, obj)
 
-    def _manages(self, request: HttpRequest, obj: M | None) -> bool:
+    def _may_manage_row(self, request: HttpRequest, obj: M | None) -> bool:
         if not (request.user.is_active and request.user.is_staff):
             return False
         if request.user.is_superuser:  # called for every model on every page: avoid building a query

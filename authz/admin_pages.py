@@ -34,7 +34,7 @@ def admin_page(
     return cast("Callable[Concatenate[HttpRequest, P], HttpResponseBase]", admin.site.admin_view(page))
 
 
-def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def require_staff(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Return the admin's sign-in, which tells signed-in people without staff status what they lack."""
 
     @wraps(login)
@@ -56,19 +56,23 @@ def on_site(_request: HttpRequest, _principal: Principal, /, **_row: str) -> Htt
     raise NotFound(_("There is no such page, or you cannot see it."))
 
 
-def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+def drop_invalid_initial_ids(
+    initial_data: Callable[[Any, HttpRequest], dict[str, Any]],
+) -> Callable[..., dict[str, Any]]:
     """Drop initial values of an admin form that are not the id of a row."""
 
     @wraps(initial_data)
     def usable(options: Any, request: HttpRequest) -> dict[str, Any]:
         given = initial_data(options, request)
         related = {field.name: field for field in options.opts.get_fields() if field.is_relation and field.concrete}
-        return {name: value for name, value in given.items() if name not in related or _are_ids(related[name], value)}
+        return {
+            name: value for name, value in given.items() if name not in related or _are_valid_ids(related[name], value)
+        }
 
     return usable
 
 
-def _are_ids(field: Any, value: str | list[str]) -> bool:
+def _are_valid_ids(field: Any, value: str | list[str]) -> bool:
     try:
         for item in value if isinstance(value, list) else [value]:
             field.target_field.to_python(item)
@@ -77,7 +81,9 @@ def _are_ids(field: Any, value: str | list[str]) -> bool:
     return True
 
 
-def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
+def render_admin_page(
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
     """Render a template of ours within the admin's frame."""
     return render(request, template, admin.site.each_context(request) | dict(context), status=status)
 
@@ -137,14 +143,14 @@ class SuperusersOnly(admin.ModelAdmin[M]):
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
         view = super().changeform_view
-        return _or_message(request, lambda: view(request, object_id, form_url, extra_context))
+        return _show_refusal_as_message(request, lambda: view(request, object_id, form_url, extra_context))
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         view = super().delete_view
-        return _or_message(request, lambda: view(request, object_id, extra_context))
+        return _show_refusal_as_message(request, lambda: view(request, object_id, extra_context))
 
 
-def _or_message(request: HttpRequest, view: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+def _show_refusal_as_message(request: HttpRequest, view: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """Show a service's refusal as a message; Django's transaction is rolled back."""
     try:
         return view()

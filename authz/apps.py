@@ -11,9 +11,9 @@ class AuthzConfig(AppConfig):
 
         from authz.people.groups import full_name
         from authz.sign_in import signals as login_signals
-        from copilot_site.lib.text.line_fields import read_as_lines
+        from copilot_site.lib.text.line_fields import fold_columns_to_one_line
 
         login_signals.connect()
-        read_as_lines(User, "first_name", "last_name")
-        read_as_lines(Group, "name")
+        fold_columns_to_one_line(User, "first_name", "last_name")
+        fold_columns_to_one_line(Group, "name")
         User.add_to_class("get_full_name", full_name)

@@ -27,18 +27,18 @@ from requests import RequestException
 from requests.exceptions import InvalidJSONError
 
 from audit.actions import Action, Outcome
-from audit.record import record
-from authz.directory.accounts import kept_by
+from audit.record import record_action
+from authz.directory.accounts import list_kept_accounts
 from authz.models import Directory
-from authz.people.names import NAME_LENGTH, resembled
+from authz.people.names import NAME_LENGTH, find_similar_name
 from authz.principal import Principal
-from authz.sign_in.addresses import folded, verified_address
-from authz.sign_in.claims import apply_claims, claim_values
-from authz.sign_in.client_secrets import stored_secret
-from authz.sign_in.password import refusal
-from copilot_site.lib.outgoing.addresses import entries_of, parsed_url, services
+from authz.sign_in.addresses import find_verified_address, fold_address
+from authz.sign_in.claims import apply_claims, read_claim_values
+from authz.sign_in.client_secrets import read_stored_secret
+from authz.sign_in.password import render_refusal
+from copilot_site.lib.outgoing.addresses import build_service_policy, parse_entries, parse_url
 from copilot_site.lib.outgoing.http import ObjectAnswer, Session
-from copilot_site.lib.text.json_input import cleaned, require_shallow
+from copilot_site.lib.text.json_input import remove_forbidden_characters, require_shallow
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +72,7 @@ class UnknownKey(jwt.PyJWTError):
     """A token was signed with a key that its issuer does not publish."""
 
 
-def verified(token: str, published: dict[str, Any], *, audience: str, issuer: str) -> dict[str, Any]:
+def verify_token(token: str, published: dict[str, Any], *, audience: str, issuer: str) -> dict[str, Any]:
     """Return a token's claims. published: the issuer's keys. Raises jwt.PyJWTError where a check fails."""
     kid = jwt.get_unverified_header(token).get("kid")
     keys = jwt.PyJWKSet.from_dict(published).keys
@@ -105,17 +105,17 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         if "userinfo" in found and found["userinfo"].get("sub") != found["id_token"]["sub"]:
             raise OAuth2Error("userinfo speaks of somebody else than the id_token")
         documents = [found[name] for name in ("id_token", "userinfo") if name in found]
-        address = verified_address(documents, trusts_issuer=app.settings.get("addresses_verified") is True)
+        address = find_verified_address(documents, trusts_issuer=app.settings.get("addresses_verified") is True)
         login.user.email = address
         login.email_addresses = [EmailAddress(email=address, verified=True, primary=True)] if address else []
         return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
-            payload = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
+            payload = verify_token(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
         except (jwt.PyJWTError, RecursionError) as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
-        claims: dict[str, Any] = cleaned(require_shallow(payload))
+        claims: dict[str, Any] = remove_forbidden_characters(require_shallow(payload))
         return claims
 
     @property
@@ -152,8 +152,10 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         """Return the session for every question to an issuer: to allowed addresses, among them that of COPILOT_OIDC_ISSUER."""
         provider: dict[str, Any] = settings.SOCIALACCOUNT_PROVIDERS.get("openid_connect", {})
         apps: list[dict[str, Any]] = provider.get("APPS", [])
-        ours = entries_of(",".join(parsed_url(app["settings"]["server_url"])[0] for app in apps))
-        session = Session(services(is_verified=True).with_named(*ours), plain=services().with_named(*ours))
+        ours = parse_entries(",".join(parse_url(app["settings"]["server_url"])[0] for app in apps))
+        session = Session(
+            build_service_policy(is_verified=True).with_named(*ours), plain=build_service_policy().with_named(*ours)
+        )
         session.answers = ObjectAnswer
         session.request = partial(session.request, timeout=TIMEOUT_S)  # type: ignore[method-assign]
         return session
@@ -165,40 +167,40 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         apps: list[SocialApp] = super().list_apps(request, provider=provider, client_id=client_id)
         for app in apps:
             if app.pk:
-                app.secret = stored_secret(app)
+                app.secret = read_stored_secret(app)
         return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Link or refuse before anything is stored: an unlinked account with that name is not handed over."""
         if not sociallogin.is_existing:
-            self._meet(request, sociallogin)
+            self._link_newcomer(request, sociallogin)
         if sociallogin.is_existing:
-            self._apply(sociallogin)
+            self._apply_groups_claim(sociallogin)
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: None = None) -> User:
         user: User = super().save_user(request, sociallogin, form)
-        record(Principal.of(user), Action.USER_CREATED, user, detail={"sign_in": sociallogin.account.provider})
-        self._apply(sociallogin)
+        record_action(Principal.of(user), Action.USER_CREATED, user, detail={"sign_in": sociallogin.account.provider})
+        self._apply_groups_claim(sociallogin)
         return user
 
-    def _meet(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+    def _link_newcomer(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Link a newcomer to the account that SCIM made for them, or to the one with their verified address where that
         is switched on; else leave them new.
         """
-        claims = claims_of(sociallogin)
-        theirs = _provisioned_for(request, sociallogin)
+        claims = merge_claims(sociallogin)
+        theirs = _find_provisioned_account(request, sociallogin)
         if theirs is None and sociallogin.provider.app.settings.get("link_by_email"):
-            theirs = _unlinked_with(sociallogin.user.email)
+            theirs = _find_unlinked_person(sociallogin.user.email)
         if theirs is not None:
             sociallogin.connect(request, theirs)
-            record(
+            record_action(
                 Principal.of(theirs), Action.PROVIDER_LINKED, theirs, detail={"sign_in": sociallogin.account.provider}
             )
             return
-        name = username_from(claims | {"email": sociallogin.user.email})
-        other = resembled(name)
+        name = choose_username(claims | {"email": sociallogin.user.email})
+        other = find_similar_name(name)
         if other.casefold() == name.casefold():
-            _refuse(
+            _refuse_sign_in(
                 request,
                 _(
                     "The account “%(name)s” already exists here but is not linked to your company sign-in. Ask an administrator."
@@ -207,28 +209,28 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
             )
         if other:
             sentence = _("Your name there, “%(name)s”, looks like the account “%(other)s” here. Ask an administrator.")
-            _refuse(request, sentence % {"name": name, "other": other})
+            _refuse_sign_in(request, sentence % {"name": name, "other": other})
         sociallogin.user.username = name
 
-    def _apply(self, sociallogin: SocialLogin) -> None:
+    def _apply_groups_claim(self, sociallogin: SocialLogin) -> None:
         claim = sociallogin.provider.app.settings.get("groups_claim", GROUPS_CLAIM)
-        values = claim_values(claims_of(sociallogin).get(claim))
+        values = read_claim_values(merge_claims(sociallogin).get(claim))
         apply_claims(sociallogin.user, provider=sociallogin.account.provider, values=values)
 
 
 @require_GET
 def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Redirect to the company's sign-in."""
-    return _view(OAuth2LoginView, request, provider_id)
+    return _run_adapter_view(OAuth2LoginView, request, provider_id)
 
 
 @require_GET
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Return from the company's sign-in."""
-    return _view(OAuth2CallbackView, request, provider_id)
+    return _run_adapter_view(OAuth2CallbackView, request, provider_id)
 
 
-def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase:
+def _run_adapter_view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase:
     try:
         answer: HttpResponseBase = kind.adapter_view(IssuerAdapter(request, provider_id))(request)
     except SocialApp.DoesNotExist:
@@ -236,50 +238,52 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
     except (RequestException, *SHAPELESS):  # SHAPELESS: allauth parses the configuration before we check it
         log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
         sentence = _("The company sign-in is not responding. Try again in a moment, or use your password.")
-        return refusal(request, sentence, status=503)
+        return render_refusal(request, sentence, status=503)
     return answer
 
 
-def sign_ins(request: HttpRequest) -> list[SocialApp]:
+def list_sign_ins(request: HttpRequest) -> list[SocialApp]:
     """Return the configured company sign-ins, by name: from COPILOT_OIDC_* and from the admin."""
     return sorted(get_adapter().list_apps(request, provider="openid_connect"), key=lambda app: app.name)
 
 
-def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
+def merge_claims(sociallogin: SocialLogin) -> dict[str, Any]:
     """Return all claims about the person; userinfo wins over the ID token, which it completes."""
     found = sociallogin.account.extra_data
     return {**found.get("id_token", {}), **found.get("userinfo", {})}
 
 
-def username_from(claims: dict[str, Any]) -> str:
+def choose_username(claims: dict[str, Any]) -> str:
     """Return a sign-in name: preferred name, else verified address, else subject; characters not allowed become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
     return re.sub(r"[^\w.@+-]", "_", User.normalize_username(text))[:NAME_LENGTH]
 
 
-def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | None:
+def _find_provisioned_account(request: HttpRequest, sociallogin: SocialLogin) -> User | None:
     """Return the account that SCIM made under the same id as the sign-in's; Entra ID calls it `oid`.
 
     An id is unique only within its issuer: with several sign-ins it is ambiguous.
     """
-    if len(sign_ins(request)) != 1:
+    if len(list_sign_ins(request)) != 1:
         return None
     signed = sociallogin.account.extra_data.get("id_token", {})
     ids = {str(signed[name]) for name in ("sub", "oid") if signed.get(name)}
-    rows = kept_by(Directory.SCIM).filter(external_id__in=ids, user__is_active=True, user__socialaccount=None)[:2]
+    rows = list_kept_accounts(Directory.SCIM).filter(
+        external_id__in=ids, user__is_active=True, user__socialaccount=None
+    )[:2]
     return rows[0].user if len(rows) == 1 else None
 
 
-def _unlinked_with(address: str) -> User | None:
+def _find_unlinked_person(address: str) -> User | None:
     """Return the one person with this verified address, but no superuser: those are linked by hand."""
     if not address:
         return None
     people = User.objects.filter(
         email__iexact=address, is_active=True, is_superuser=False, service_account=None, socialaccount=None
     )[:2]
-    return people[0] if len(people) == 1 and folded(people[0].email) == folded(address) else None
+    return people[0] if len(people) == 1 and fold_address(people[0].email) == fold_address(address) else None
 
 
-def _refuse(request: HttpRequest, sentence: str) -> NoReturn:
-    record(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=sentence)
-    raise ImmediateHttpResponse(refusal(request, sentence))
+def _refuse_sign_in(request: HttpRequest, sentence: str) -> NoReturn:
+    record_action(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=sentence)
+    raise ImmediateHttpResponse(render_refusal(request, sentence))

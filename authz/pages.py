@@ -15,7 +15,7 @@ from authz.principal import Principal
 P = ParamSpec("P")
 
 
-def signed_in(
+def require_sign_in(
     view: Callable[Concatenate[HttpRequest, Principal, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """Wrap a view for signed-in people: it gets their principal as second argument.

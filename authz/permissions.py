@@ -29,11 +29,11 @@ WORDS = {
 RIGHT_PERMISSIONS = [("download", "Can download the original from"), ("manage", "Can manage rights on")]
 
 
-def codename(right: Right, model: type[models.Model]) -> str:
+def build_codename(right: Right, model: type[models.Model]) -> str:
     """Return the name of Django's permission row, e.g. `view_folder`."""
     return f"{right.value}_{model._meta.model_name}"
 
 
-def extra_permissions(model_name: str, name: str) -> list[tuple[str, StrOrPromise]]:
+def list_extra_permissions(model_name: str, name: str) -> list[tuple[str, StrOrPromise]]:
     """Return the permission rows that Django does not make by itself, for `Meta.permissions`."""
     return [(f"{verb}_{model_name}", f"{text} {name}") for verb, text in RIGHT_PERMISSIONS]

@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import connection
 
 from authz.models import ApiToken
-from copilot_site.lib.database import prepared_cursor
+from copilot_site.lib.database import open_prepared_cursor
 from copilot_site.lib.errors import NotFound
 
 # One row for each group of an active person, units above theirs included, or one row without a group; with the token,
@@ -82,7 +82,7 @@ class Principal:
         """Return the principal of a Django user; nobody for an inactive or anonymous one."""
         if not isinstance(user, User) or not user.is_active:
             return cls.nobody()
-        return cls._of_rows(_read(user.pk)) or cls.nobody()
+        return cls._build_from_rows(_read_person_rows(user.pk)) or cls.nobody()
 
     def signed_in(self, session_key: str | None) -> Self:
         """Return the same person, valid only while this sign-in lasts."""
@@ -104,7 +104,7 @@ class Principal:
 
     def through(self, token: ApiToken) -> Self:
         """Return the same person limited by this token. A token for a folder does not govern."""
-        return self._through(token.pk, frozenset(token.scopes), token.folder_id)
+        return self._narrow_to_token(token.pk, frozenset(token.scopes), token.folder_id)
 
     def before(self, user_ids: Iterable[int]) -> Self:
         """Return the same person with these others as audience. Raises NotFound when one is gone or disabled."""
@@ -112,11 +112,11 @@ class Principal:
 
     def again(self) -> Self:
         """Reload the person with groups, token, sign-in and audience. Raises NotFound when one is gone or disabled."""
-        rows = _read(self.user_id, self.token_id, self.session_key)
+        rows = _read_person_rows(self.user_id, self.token_id, self.session_key)
         if self.audience:
-            common = _common_groups([self.user_id, *self.audience])
+            common = _find_common_groups([self.user_id, *self.audience])
             rows = [row if row[3] in common else (*row[:3], None, None, None, *row[6:]) for row in rows]
-        fresh = self._of_rows(rows)
+        fresh = self._build_from_rows(rows)
         if fresh is None:
             raise NotFound(f"there is no active user {self.user_id}")
         fresh = fresh.in_conversation(self.conversation_id)
@@ -130,7 +130,7 @@ class Principal:
         token_id, scopes, folder_id = rows[0][6:9]
         if token_id is None:
             raise NotFound(f"there is no live token {self.token_id}")
-        return fresh._through(token_id, frozenset(scopes), folder_id)
+        return fresh._narrow_to_token(token_id, frozenset(scopes), folder_id)
 
     @classmethod
     def load(cls, user_id: int) -> Self:
@@ -149,13 +149,13 @@ class Principal:
     def nobody(cls) -> Self:
         return cls(0, "", frozenset())
 
-    def _through(self, token_id: int, scopes: frozenset[str], folder_id: UUID | None) -> Self:
+    def _narrow_to_token(self, token_id: int, scopes: frozenset[str], folder_id: UUID | None) -> Self:
         narrow = self.narrowed(scopes=scopes, folder_id=folder_id)
         return replace(narrow, token_id=token_id, is_superuser=self.is_superuser and folder_id is None)
 
     @classmethod
-    def _of_rows(cls, rows: Rows) -> Self | None:
-        """Return the person from rows of `_read`; None for no rows."""
+    def _build_from_rows(cls, rows: Rows) -> Self | None:
+        """Return the person from rows of `_read_person_rows`; None for no rows."""
         if not rows:
             return None
         user_id, username, is_superuser = rows[0][:3]
@@ -170,9 +170,9 @@ class Principal:
         )
 
 
-def _common_groups(user_ids: Sequence[int]) -> set[int]:
+def _find_common_groups(user_ids: Sequence[int]) -> set[int]:
     """Return the groups they have in common. Raises NotFound when one is gone or disabled."""
-    with prepared_cursor(connection) as cursor:
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(_COMMON, {"users": list(user_ids)})
         count, groups = cursor.fetchone()
     if count != len(user_ids):
@@ -180,8 +180,8 @@ def _common_groups(user_ids: Sequence[int]) -> set[int]:
     return set(groups)
 
 
-def _read(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:
+def _read_person_rows(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:
     """Return an active person, one row for each group (see _READ); no rows where there is no such person."""
-    with prepared_cursor(connection) as cursor:
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(_READ, {"user": user_id, "token": token_id, "session": session_key})
         return list(cursor.fetchall())

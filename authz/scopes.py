@@ -24,7 +24,7 @@ IN_NO_FOLDER = frozenset(
 DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # reading only; more must be requested
 
 
-def checked_scopes(names: Iterable[str]) -> list[str]:
+def validate_scopes(names: Iterable[str]) -> list[str]:
     """Return these scopes in defined order, each once; raise InvalidInput for none and for an unknown one."""
     asked = set(names)
     for name in sorted(asked - set(TokenScope.values)):

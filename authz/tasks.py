@@ -15,11 +15,11 @@ def sync_directory() -> None:
     if not settings.LDAP:
         return
     from authz.directory.ldap_client import LdapSettings
-    from authz.directory.ldap_people import sync
+    from authz.directory.ldap_people import sync_accounts
 
     given = LdapSettings.read()
     try:
-        done = sync(given) if given else None
+        done = sync_accounts(given) if given else None
     except CopilotError as problem:
         log.warning("directory.not_synced", why=str(problem))
         return

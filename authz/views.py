@@ -18,25 +18,25 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.directory.accounts import may_provision
-from authz.oidc import sign_ins
-from authz.pages import signed_in
-from authz.people.accounts import password_was_set
+from authz.oidc import list_sign_ins
+from authz.pages import require_sign_in
+from authz.people.accounts import record_password_change
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.sign_in.password import NewPasswordForm, SignInForm, sign_in
+from authz.sign_in.password import NewPasswordForm, SignInForm, continue_sign_in
 from authz.tokens.api_tokens import (
     DEFAULT_DAYS,
     MAX_DAYS,
-    folder_choices,
-    folder_named,
-    folder_names,
+    find_folder_names,
+    find_token_folder,
     issue_token,
+    list_folder_choices,
+    list_tokens,
     revoke_token,
-    tokens_of,
 )
 from authz.tokens.forms import OwnTokenForm
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import validate_form
 
 
 class LoginHint(NamedTuple):
@@ -56,10 +56,10 @@ class SignIn(LoginView):
     hints: Callable[[], Sequence[LoginHint]] = staticmethod(tuple)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"hints": self.hints(), "sign_ins": sign_ins(self.request)}
+        return super().get_context_data(**kwargs) | {"hints": self.hints(), "sign_ins": list_sign_ins(self.request)}
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        return sign_in(self.request, form.get_user(), redirect_url=self.get_success_url())
+        return continue_sign_in(self.request, form.get_user(), redirect_url=self.get_success_url())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
@@ -85,7 +85,7 @@ class ChangePassword(PasswordChangeView):
     @transaction.atomic
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         answer = super().form_valid(form)
-        password_was_set(Principal.of(form.user), User.objects.get(pk=form.user.pk))
+        record_password_change(Principal.of(form.user), User.objects.get(pk=form.user.pk))
         messages.success(self.request, _("Your password is changed."))
         return answer
 
@@ -105,30 +105,30 @@ def cancelled(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
+@require_sign_in
 def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show the person's tokens. Only the response to its POST has a new one.
 
     `?folder=` (and the same field of the form) limits the new token to a folder.
     """
     secret, status = "", 200
-    folder_id = _folder_id(request)
+    folder_id = _parse_folder_id(request)
     form = OwnTokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
         try:
-            _row, secret = issue_token(principal, folder_id=folder_id, **checked(form))
+            _row, secret = issue_token(principal, folder_id=folder_id, **validate_form(form))
         except InvalidInput as problem:
             messages.error(request, str(problem))
             status = 400
-    rows = list(tokens_of(principal))
-    names = folder_names(principal, rows)
+    rows = list(list_tokens(principal))
+    names = find_folder_names(principal, rows)
     context = {
         "tokens": [(token, names.get(token.folder_id) if token.folder_id else None) for token in rows],
         "secret": secret,
-        "scopes": offered_scopes(principal),
+        "scopes": list_offered_scopes(principal),
         "chosen": form["scopes"].value() if status == 400 else list(DEFAULT_SCOPES),
-        "folder": folder_named(principal, folder_id) if folder_id else None,
-        "folders": folder_choices(principal),
+        "folder": find_token_folder(principal, folder_id) if folder_id else None,
+        "folders": list_folder_choices(principal),
         "default_days": DEFAULT_DAYS,
         "max_days": MAX_DAYS,
     }
@@ -136,20 +136,20 @@ def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def revoke(request: HttpRequest, principal: Principal, token_id: int) -> HttpResponse:
     revoke_token(principal, token_id=token_id)
     messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
     return redirect("tokens")
 
 
-def offered_scopes(principal: Principal) -> list[tuple[str, str]]:
+def list_offered_scopes(principal: Principal) -> list[tuple[str, str]]:
     """Return the values and labels of the scopes that this person can use."""
     left_out = set() if may_provision(principal) else {TokenScope.PROVISION.value}
     return [(value, str(label)) for value, label in TokenScope.choices if value not in left_out]
 
 
-def _folder_id(request: HttpRequest) -> UUID | None:
+def _parse_folder_id(request: HttpRequest) -> UUID | None:
     """Return the folder id. Raises NotFound for a malformed id, worded as for a missing folder."""
     text = request.POST.get("folder", "") or request.GET.get("folder", "")
     try:

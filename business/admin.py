@@ -16,27 +16,27 @@ from authz.admin import GuardedModelAdmin
 from authz.admin_pages import OnOwnPage
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from business.connections.postgres_session import SourceUnavailable
 from business.guard.policy import is_system_schema
 from business.models import DataSource, Engine, SourceGrant
-from business.sandbox.sql_views import drop_all
+from business.sandbox.sql_views import drop_all_sandboxes
 from business.semantic_layer.model import SemanticLayer
-from business.semantic_layer.rights import require_schemas
+from business.semantic_layer.rights import require_allowed_schemas
 from business.semantic_layer.yaml_io import read_layer
-from business.sources.checks import faults_with, unchecked
+from business.sources.checks import build_unchecked_message, check_source
 from business.sources.connection_rights import (
     FIELDS,
     LIMITS,
     change_connection,
     delete_source,
+    list_seen_sources,
     may_connect,
-    seen_sources,
 )
-from business.sources.grants import grant, withdraw
+from business.sources.grants import grant, revoke_right
 from business.sources.services import save_layer
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.outgoing.addresses import AddressRefused, require_plausible, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, require_plausible_host
 
 
 class DataSourceForm(forms.ModelForm[DataSource]):
@@ -79,7 +79,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         if layer.name != self.cleaned_data.get("name", self.instance.name):
             raise ValidationError(_("The name in the semantic layer must be the name of the data source."))
         try:
-            require_schemas(layer, self.cleaned_data.get("schemas", self.instance.schemas))
+            require_allowed_schemas(layer, self.cleaned_data.get("schemas", self.instance.schemas))
         except InvalidInput as error:
             raise ValidationError(str(error)) from error
         return layer
@@ -89,7 +89,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         if not host:
             raise ValidationError(_("Enter the server's host: the product's own server is never a data source."))
         try:
-            return require_plausible(host, services())
+            return require_plausible_host(host, build_service_policy())
         except AddressRefused as error:
             raise ValidationError(str(error)) from error
 
@@ -117,7 +117,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         if self.cleaned_data.get("password"):
             self.instance.set_password(self.cleaned_data["password"])
         try:
-            for fault in faults_with(self.instance):
+            for fault in check_source(self.instance):
                 self.add_error(None, str(fault))
         except CopilotError as error:
             self.add_error(None, str(error))
@@ -186,7 +186,7 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
     inlines = (SourceGrantInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
-        return seen_sources(Principal.of(request.user), request.user).order_by("name").defer("encrypted_password")
+        return list_seen_sources(Principal.of(request.user), request.user).order_by("name").defer("encrypted_password")
 
     def get_form(self, request: HttpRequest, obj: DataSource | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Show the connection only to people who may set it; a database that the product made has none."""
@@ -224,18 +224,18 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         return [(None, {"fields": shown}), *parts]
 
     def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
-        return self.inlines if obj and self._keeps(request, obj) else ()
+        return self.inlines if obj and self._manages_source(request, obj) else ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_staff and may_connect(request.user))
 
     def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
-        may_connect_and_keeps = may_connect(request.user) and (obj is None or self._keeps(request, obj))
+        may_connect_and_keeps = may_connect(request.user) and (obj is None or self._manages_source(request, obj))
         return super().has_delete_permission(request, obj) and may_connect_and_keeps
 
-    def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
+    def _manages_source(self, request: HttpRequest, source: DataSource) -> bool:
         """Return whether this person manages the layer and who may ask."""
-        return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
+        return filter_governed_rows(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
         if may_connect(request.user) and change_connection(
@@ -249,11 +249,11 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
             )
         layer = form.cleaned_data.get("layer_yaml")
         if layer is not None and not save_layer(Principal.of(request.user), obj, layer):
-            messages.warning(request, unchecked())
+            messages.warning(request, build_unchecked_message())
 
     def response_add(self, request: HttpRequest, obj: DataSource, post_url_continue: str | None = None) -> HttpResponse:
         """Redirect to the semantic layer of a new source: without one, the source answers nothing."""
-        if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
+        if {"_addanother", "_continue"} & request.POST.keys() or not self._manages_source(request, obj):
             return super().response_add(request, obj, post_url_continue)
         message = _("%(name)s is connected. Next: what its tables mean, then who can ask.") % {"name": obj.name}
         messages.success(request, message)
@@ -263,7 +263,7 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         """Delete the source and its database's sandboxes; if that does not answer they stay, and the page says so."""
         try:
             if obj.engine == Engine.POSTGRESQL:
-                drop_all(obj.address)
+                drop_all_sandboxes(obj.address)
         except (SourceUnavailable, InvalidInput) as error:
             self.refused(request, error)
         delete_source(request.user, obj)
@@ -276,7 +276,7 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         by = Principal.of(request.user)
         formset.save(commit=False)
         for row in formset.deleted_objects:
-            withdraw(by, form.instance, of=row.user or row.group, table=row.table, right=Right(row.right))
+            revoke_right(by, form.instance, of=row.user or row.group, table=row.table, right=Right(row.right))
         for row in formset.new_objects:
             holder = row.user or row.group
             grant(by, form.instance, to=holder, table=row.table, right=Right(row.right), expires_at=row.expires_at)

@@ -9,9 +9,9 @@ class BusinessConfig(AppConfig):
 
     def ready(self) -> None:
         from business.results.visibility import query_sources
-        from business.sources.services import still_visible
+        from business.sources.services import find_still_visible
         from business.spreadsheets.sources import describe_on_commit
         from knowledge.ingestion.publish import published
 
-        query_sources.add(self.label, still_visible)
+        query_sources.add(self.label, find_still_visible)
         published.add(self.label, describe_on_commit)

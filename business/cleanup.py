@@ -9,14 +9,14 @@ import psycopg
 from django.contrib.auth.models import User
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from business.connections.address import Address
-from business.connections.postgres_session import SourceUnavailable, connected
+from business.connections.postgres_session import SourceUnavailable, connect_to_source
 from business.execute import Access
 from business.models import DataSource, Engine
-from business.sandbox.setup import LOCK, set_up_own
-from business.sandbox.sql_views import NAMES, drop, name_of
+from business.sandbox.setup import LOCK, set_up_own_server
+from business.sandbox.sql_views import NAMES, build_sandbox_name, drop_sandbox
 from business.sources.services import open_sources
 from copilot_site.lib.errors import InvalidInput
 
@@ -39,7 +39,7 @@ class Swept:
 
 def sweep_sandboxes() -> Swept:
     """Remove every sandbox, in every source's database, that no active person's current rights use."""
-    living = living_sandboxes()
+    living = find_sandboxes_in_use()
     removed, unreached, done = 0, [], set[Address]()
     for source in DataSource.unscoped.filter(document=None, engine=Engine.POSTGRESQL):
         try:
@@ -47,40 +47,40 @@ def sweep_sandboxes() -> Swept:
             if address in done:
                 continue
             done.add(address)
-            gone = _sweep(address, living[address])
+            gone = _drop_unused_sandboxes(address, living[address])
         except (SourceUnavailable, InvalidInput) as error:
             unreached.append(f"{source.name}: {error}")
             continue
         removed += gone
         if gone:
-            record(None, Action.SANDBOXES_REMOVED, source, detail={"walls": gone})
+            record_action(None, Action.SANDBOXES_REMOVED, source, detail={"walls": gone})
     return Swept(removed, tuple(unreached))
 
 
-def living_sandboxes() -> defaultdict[Address, set[str]]:
+def find_sandboxes_in_use() -> defaultdict[Address, set[str]]:
     """Return the names of the sandboxes that somebody could use now, by database."""
     names: defaultdict[Address, set[str]] = defaultdict(set)
     for user in User.objects.filter(is_active=True).iterator():
         for opened in open_sources(Principal.of(user)):
             if isinstance(opened.access, Access):
-                names[opened.access.admin].add(name_of(opened.access.admin, opened.access.policy))
+                names[opened.access.admin].add(build_sandbox_name(opened.access.admin, opened.access.policy))
     return names
 
 
-def _sweep(admin: Address, living: Collection[str]) -> int:
+def _drop_unused_sandboxes(admin: Address, living: Collection[str]) -> int:
     """Remove this database's sandboxes that are not in use, and roles left over from dropped databases.
 
     A sandbox with a running query stays until the next time. Returns the number removed. Raises SourceUnavailable.
     """
     removed = 0
-    with connected(admin) as connection:
+    with connect_to_source(admin) as connection:
         connection.autocommit = True
         connection.execute("SET lock_timeout = '2s'")
-        set_up_own(connection)
+        set_up_own_server(connection)
         schemas = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES])
         dead = {name for (name,) in schemas} - set(living)
         for name in sorted(dead):
-            removed += _take_down(connection, name)
+            removed += _drop_sandbox(connection, name)
         for (role,) in connection.execute(_ORPHANS, [NAMES]).fetchall():
             with suppress(psycopg.errors.InternalError_):  # another process is removing it
                 connection.execute("SELECT copilot_walls.drop_role(%s)", [role])
@@ -88,11 +88,11 @@ def _sweep(admin: Address, living: Collection[str]) -> int:
     return removed
 
 
-def _take_down(connection: psycopg.Connection, name: str) -> int:
+def _drop_sandbox(connection: psycopg.Connection, name: str) -> int:
     try:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-            drop(connection, name)
+            drop_sandbox(connection, name)
     except psycopg.errors.LockNotAvailable:
         return 0
     return 1

@@ -14,12 +14,12 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from business.connections.postgres_session import Rows
 from business.execute import StatementResult
-from business.guard.grammar import nodes, parse_query
-from business.guard.guard import guard
+from business.guard.grammar import iterate_nodes, parse_query
+from business.guard.guard import guard_statement
 from business.guard.policy import Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
-from business.guard.rules import strings
+from business.guard.rules import list_name_parts
 from business.limits import Limits
 
 Dialect = Literal["duckdb", "mysql"]
@@ -67,116 +67,118 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
 
     Raises SqlRefused, and what `fetch` raises.
     """
-    checked = guard(text, access.policy, Target(rows=access.limits.rows))
+    checked = guard_statement(text, access.policy, Target(rows=access.limits.rows))
     names = tuple(table.full_name for table in checked.tables)
-    statement = translated(checked.sql, access.dialect, access.times)
+    statement = translate_statement(checked.sql, access.dialect, access.times)
     if not execute:
         return StatementResult(statement, None, None, names)
-    uncapped = translated(checked.uncapped, access.dialect, access.times) if checked.uncapped is not None else None
+    uncapped = (
+        translate_statement(checked.uncapped, access.dialect, access.times) if checked.uncapped is not None else None
+    )
     rows, total = await access.fetch(statement, uncapped)
     return StatementResult(statement, rows, total, names)
 
 
-def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
+def translate_statement(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
     """Return a statement that the guard wrote, in another dialect. Raises SqlRefused where there is no equivalent."""
-    _require_portable(statement, dialect)
+    _require_portable_functions(statement, dialect)
     try:
-        tree = _ranked(sqlglot.parse_one(statement, dialect="postgres"))
+        tree = _rewrite_ties_as_ranks(sqlglot.parse_one(statement, dialect="postgres"))
         for node in reversed(list(tree.bfs())):  # inner nodes first: replacements are not visited again
-            written = _written(node, dialect)
+            written = _rewrite_node(node, dialect)
             if written is not node:
                 node.replace(written)
         if dialect == "mysql":
-            _require_no_sums_of_times(tree, times)
+            _require_no_time_arithmetic(tree, times)
         text = tree.sql(
             dialect=dialect, identify=True, unsupported_level=ErrorLevel.RAISE
         )  # quote words reserved there, too
         again = sqlglot.parse(text, dialect=dialect)
     except (SqlglotError, RecursionError) as error:
-        raise _unsaid(str(error).splitlines()[0]) from error
-    if len(again) != 1 or again[0] is None or _tables(again[0]) != _tables(tree):
-        raise _unsaid("FROM")
+        raise _build_untranslatable_refusal(str(error).splitlines()[0]) from error
+    if len(again) != 1 or again[0] is None or _collect_table_names(again[0]) != _collect_table_names(tree):
+        raise _build_untranslatable_refusal("FROM")
     return text
 
 
-def _require_portable(statement: str, dialect: Dialect) -> None:
+def _require_portable_functions(statement: str, dialect: Dialect) -> None:
     functions = FUNCTIONS | (OF_DUCKDB if dialect == "duckdb" else frozenset())
-    for node in nodes(parse_query(statement)):
+    for node in iterate_nodes(parse_query(statement)):
         match node.DESCRIPTOR.name:
-            case "FuncCall" if (name := strings(node.funcname)[-1]) not in functions:
-                raise _unsaid(name)
-            case "A_Expr" if node.kind not in _SPELLED and (name := strings(node.name)[-1]) not in OPERATORS:
-                raise _unsaid(name)
-            case "TypeName" if (name := strings(node.names)[-1]) not in TYPES or node.array_bounds:
-                raise _unsaid(name)
+            case "FuncCall" if (name := list_name_parts(node.funcname)[-1]) not in functions:
+                raise _build_untranslatable_refusal(name)
+            case "A_Expr" if node.kind not in _SPELLED and (name := list_name_parts(node.name)[-1]) not in OPERATORS:
+                raise _build_untranslatable_refusal(name)
+            case "TypeName" if (name := list_name_parts(node.names)[-1]) not in TYPES or node.array_bounds:
+                raise _build_untranslatable_refusal(name)
             case kind if kind in NODES:
-                raise _unsaid(kind)
+                raise _build_untranslatable_refusal(kind)
 
 
 _SPELLED = frozenset({3, 4, 5})  # IS [NOT] DISTINCT FROM and NULLIF, whose operator is only “=”
 
 
-def _written(node: exp.Expr, dialect: Dialect) -> exp.Expr:
+def _rewrite_node(node: exp.Expr, dialect: Dialect) -> exp.Expr:
     """Return a replacement for a node that sqlglot would write with another meaning."""
     match node:
         case exp.Extract():
-            return _part(node.this.name.lower(), node.expression, dialect)
+            return _extract_part(node.this.name.lower(), node.expression, dialect)
         case exp.TimestampTrunc() | exp.DateTrunc():
             grain = node.args["unit"].name.lower()
             if grain not in GRAINS:
-                raise _unsaid(f"date_trunc {grain}")
-            return _truncated(grain, node.this) if dialect == "mysql" else node
+                raise _build_untranslatable_refusal(f"date_trunc {grain}")
+            return _truncate_to_period(grain, node.this) if dialect == "mysql" else node
         case exp.ToChar() | exp.TimeToStr():
-            return _formatted(node, dialect)
+            return _format_time(node, dialect)
         case exp.DataType() if node.this == exp.DataType.Type.DECIMAL and not node.expressions:
             return exp.DataType.build("DECIMAL(38, 10)")
         case exp.Like() | exp.ILike() if dialect == "duckdb" and not isinstance(node.parent, exp.Escape):
             return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
-    return _of_mysql(node) if dialect == "mysql" else node
+    return _rewrite_for_mysql(node) if dialect == "mysql" else node
 
 
-def _of_mysql(node: exp.Expr) -> exp.Expr:
+def _rewrite_for_mysql(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Ordered(this=exp.Literal()):
-            node.set("this", _at_place(node))
+            node.set("this", _resolve_order_position(node))
         case exp.Filter():
-            return _counted_if(node)
+            return _rewrite_filtered_aggregate(node)
         case exp.Sub() if all(map(_is_date, (node.this, node.expression))):
-            return _call("DATEDIFF", node.this.copy(), node.expression.copy())
+            return _build_function_call("DATEDIFF", node.this.copy(), node.expression.copy())
         case exp.Offset() if node.parent and not node.parent.args.get("limit"):
             node.parent.set("limit", exp.Limit(expression=exp.Literal.number(2**63 - 1)))
     return node
 
 
-def _require_no_sums_of_times(tree: exp.Expr, times: frozenset[str]) -> None:
+def _require_no_time_arithmetic(tree: exp.Expr, times: frozenset[str]) -> None:
     """Refuse arithmetic on times: MySQL computes with dates as numbers such as 20,250,101; use `DATEDIFF`."""
     if any(alias.columns for alias in tree.find_all(exp.TableAlias)):
-        raise _unsaid("AS (…)")
+        raise _build_untranslatable_refusal("AS (…)")
     named = list(tree.find_all(exp.Alias))
     for _each in named:  # resolve chains of names, at most as long as there are names
-        times |= {alias.alias for alias in named if _is_time(alias.this, times)}
+        times |= {alias.alias for alias in named if _contains_time_column(alias.this, times)}
     for node in tree.find_all(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg):
-        if any(_is_time(part, times) for part in node.iter_expressions()):
-            raise _unsaid(f"{node.key} of times")
+        if any(_contains_time_column(part, times) for part in node.iter_expressions()):
+            raise _build_untranslatable_refusal(f"{node.key} of times")
 
 
-def _is_time(node: exp.Expr, times: frozenset[str]) -> bool:
+def _contains_time_column(node: exp.Expr, times: frozenset[str]) -> bool:
     if node.find(exp.Extract, exp.Anonymous, exp.Count, exp.Interval) is not None:
         return False
     return any(column.name in times for column in node.find_all(exp.Column))
 
 
-def _part(part: str, value: exp.Expr, dialect: Dialect) -> exp.Expr:
+def _extract_part(part: str, value: exp.Expr, dialect: Dialect) -> exp.Expr:
     if part not in PARTS:
-        raise _unsaid(f"extract {part}")
+        raise _build_untranslatable_refusal(f"extract {part}")
     if dialect == "mysql" and part == "isodow":
-        return exp.Paren(this=exp.Add(this=_call("WEEKDAY", value), expression=exp.Literal.number(1)))
+        return exp.Paren(this=exp.Add(this=_build_function_call("WEEKDAY", value), expression=exp.Literal.number(1)))
     if dialect == "mysql" and part == "week":
-        return _call("WEEK", value, exp.Literal.number(3))
+        return _build_function_call("WEEK", value, exp.Literal.number(3))
     return exp.Extract(this=exp.Var(this=part.upper()), expression=value)
 
 
-def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
+def _truncate_to_period(grain: str, value: exp.Expr) -> exp.Expr:
     """Return the first day of a period, in MySQL's functions."""
     day = exp.cast(value, "date")
     template = {
@@ -189,21 +191,23 @@ def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
     return exp.Paren(this=sqlglot.parse_one(template.format(d=day.sql("mysql")), dialect="mysql"))
 
 
-def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
+def _format_time(node: exp.Expr, dialect: Dialect) -> exp.Expr:
     """Return a time as text, in one of the few formats that all engines write alike."""
     value, format_ = node.this, node.args.get("format")
     asked = format_.name if format_ is not None else ""
     known = {**FORMATS, **{form: form for form in FORMATS.values()}}
     if asked in (QUARTERS, '%Y-"Q"Q'):
-        year, quarter = (_part(part, value, dialect) for part in ("year", "quarter"))
+        year, quarter = (_extract_part(part, value, dialect) for part in ("year", "quarter"))
         format_ = exp.DPipe(this=exp.cast(year, "text"), expression=exp.Literal.string("-Q"))
         return exp.DPipe(this=format_, expression=exp.cast(quarter, "text"))
     if asked not in known:
-        raise _unsaid(f"to_char {asked}")
-    return _call("DATE_FORMAT" if dialect == "mysql" else "STRFTIME", value, exp.Literal.string(known[asked]))
+        raise _build_untranslatable_refusal(f"to_char {asked}")
+    return _build_function_call(
+        "DATE_FORMAT" if dialect == "mysql" else "STRFTIME", value, exp.Literal.string(known[asked])
+    )
 
 
-def _counted_if(node: exp.Filter) -> exp.Expr:
+def _rewrite_filtered_aggregate(node: exp.Filter) -> exp.Expr:
     """Return an aggregate over the rows that meet a condition, for an engine without FILTER."""
     call: exp.Expr = node.this.copy()
     condition, value = node.expression.this, call.this
@@ -213,13 +217,13 @@ def _counted_if(node: exp.Filter) -> exp.Expr:
     return call
 
 
-def _at_place(ordered: exp.Ordered) -> exp.Expr:
+def _resolve_order_position(ordered: exp.Ordered) -> exp.Expr:
     """Return the selected expression that an ORDER BY position stands for, so that rewrites for MySQL apply to it."""
     query = ordered.find_ancestor(exp.Query)
     shown = query.selects if isinstance(query, exp.Select) else []
     place = int(ordered.this.name) - 1
     if place >= len(shown) or any(item.is_star for item in shown[: place + 1]):
-        raise _unsaid("ORDER BY")
+        raise _build_untranslatable_refusal("ORDER BY")
     return shown[place].unalias().copy()
 
 
@@ -227,19 +231,19 @@ def _is_date(node: exp.Expr) -> bool:
     return isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE
 
 
-def _call(name: str, *given: exp.Expr) -> exp.Expr:
+def _build_function_call(name: str, *given: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(given))
 
 
-def _ranked(tree: exp.Expr) -> exp.Expr:
+def _rewrite_ties_as_ranks(tree: exp.Expr) -> exp.Expr:
     """Return FETCH FIRST … WITH TIES by ranks, since sqlglot would drop the ties; refused below the outermost query."""
     query, limit = tree, None
     if tree.is_star and {name for name, part in tree.args.items() if part} <= {"expressions", "from_", "limit"}:
         query, limit = tree.args["from_"].this.this, tree.args.get("limit")  # the guard's limit on ties
     if isinstance(query, exp.Select) and _has_ties(query):
-        tree = _places(query, limit if query is not tree else None)
+        tree = _build_rank_order(query, limit if query is not tree else None)
     if any(map(_has_ties, tree.find_all(exp.Query))):
-        raise _unsaid("WITH TIES")
+        raise _build_untranslatable_refusal("WITH TIES")
     return tree
 
 
@@ -250,14 +254,14 @@ def _has_ties(query: exp.Expr) -> bool:
     )
 
 
-def _places(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
+def _build_rank_order(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
     if not all(isinstance(select, exp.Alias | exp.Column) for select in query.selects):
-        raise _unsaid("WITH TIES")
+        raise _build_untranslatable_refusal("WITH TIES")
     names = [exp.column(select.alias_or_name, quoted=True) for select in query.selects]
     keys = []
     for ordered in query.args["order"].expressions:
         if not isinstance(ordered.this, exp.Literal):
-            raise _unsaid("WITH TIES")
+            raise _build_untranslatable_refusal("WITH TIES")
         key = ordered.copy()
         key.set("this", names[int(ordered.this.name) - 1].copy())
         keys.append(key)
@@ -273,11 +277,11 @@ def _places(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
     return statement
 
 
-def _tables(tree: exp.Expr) -> set[tuple[str, str]]:
+def _collect_table_names(tree: exp.Expr) -> set[tuple[str, str]]:
     return {(table.db, table.name) for table in tree.find_all(exp.Table)}
 
 
-def _unsaid(what: str) -> SqlRefused:
+def _build_untranslatable_refusal(what: str) -> SqlRefused:
     return SqlRefused(
         Reason.FUNCTION,
         _("This source has no equal of %(what)s: ask for counts, sums, averages and dates.") % {"what": what},

@@ -14,22 +14,22 @@ from business.connections.address import Address
 from business.connections.postgres_session import (
     Rows,
     SourceUnavailable,
-    begin_again,
-    count_of,
-    explained,
-    fetch,
-    fetch_and_count,
-    reading,
-    require_affordable,
+    count_rows,
+    explain_statement,
+    fetch_and_count_rows,
+    fetch_rows,
+    open_read_only,
+    require_affordable_aggregates,
+    restart_transaction,
 )
 from business.guard.access_paths import Order, Path
-from business.guard.guard import GuardedSql, guard, written
+from business.guard.guard import GuardedSql, guard_statement, serialise_rewritten_tree
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.limits import Limits
 from business.sandbox import sql_views
-from business.sandbox.setup import harden
+from business.sandbox.setup import harden_database
 
 CHEAP = 2_000.0  # planner cost, some 20 ms: below it no cheaper path is sought
 MAX_COUNTED_ROWS = 100_000  # estimated rows that may all be read to be counted: more might be sorted on disk
@@ -76,64 +76,66 @@ async def run_sql(
 ) -> StatementResult:
     """Check a statement, and run it unless told not to. Raises SqlRefused, SourceUnavailable, SandboxRefused."""
     if protection is Protection.GUARD:
-        return await _guarded(
-            access, access.admin, guard(text, access.policy, Target(rows=access.limits.rows)), execute=execute
+        return await _run_guarded(
+            access, access.admin, guard_statement(text, access.policy, Target(rows=access.limits.rows)), execute=execute
         )
     try:
-        return await _in_sandbox(access, text, protection, execute=execute)
+        return await _run_in_sandbox(access, text, protection, execute=execute)
     except SourceUnavailable:  # cleanup may have removed the role since this process saw it
-        sql_views.forget(access.admin, access.policy)
-        return await _in_sandbox(access, text, protection, execute=execute)
+        sql_views.forget_sandbox(access.admin, access.policy)
+        return await _run_in_sandbox(access, text, protection, execute=execute)
 
 
-async def _in_sandbox(access: Access, text: str, protection: Protection, *, execute: bool) -> StatementResult:
-    if sql_views.is_known(access.admin, access.policy):
-        schema = sql_views.name_of(access.admin, access.policy)
+async def _run_in_sandbox(access: Access, text: str, protection: Protection, *, execute: bool) -> StatementResult:
+    if sql_views.is_sandbox_known(access.admin, access.policy):
+        schema = sql_views.build_sandbox_name(access.admin, access.policy)
     else:
-        schema = await sync_to_async(_built, thread_sensitive=False)(access)
+        schema = await sync_to_async(_build_sandbox, thread_sensitive=False)(access)
     role = access.admin.as_role(schema)
     if protection is Protection.SANDBOX:
-        async with reading(role, time_zone=access.time_zone, limits=access.limits) as connection:
-            return StatementResult(text, await fetch(connection, text, access.limits) if execute else None, None)
-    return await _guarded(access, role, guard(text, access.policy, Target(schema, access.limits.rows)), execute=execute)
+        async with open_read_only(role, time_zone=access.time_zone, limits=access.limits) as connection:
+            return StatementResult(text, await fetch_rows(connection, text, access.limits) if execute else None, None)
+    return await _run_guarded(
+        access, role, guard_statement(text, access.policy, Target(schema, access.limits.rows)), execute=execute
+    )
 
 
-async def _guarded(access: Access, address: Address, checked: GuardedSql, *, execute: bool) -> StatementResult:
+async def _run_guarded(access: Access, address: Address, checked: GuardedSql, *, execute: bool) -> StatementResult:
     names, limits = tuple(table.full_name for table in checked.tables), access.limits
-    async with reading(address, time_zone=access.time_zone, limits=limits) as connection:
-        await require_affordable(connection, checked, limits)
+    async with open_read_only(address, time_zone=access.time_zone, limits=limits) as connection:
+        await require_affordable_aggregates(connection, checked, limits)
         if not execute:
-            await explained(connection, checked.sql)
+            await explain_statement(connection, checked.sql)
             return StatementResult(checked.sql, None, None, names)
-        text = await cheapest(access, connection, checked)
+        text = await choose_cheapest_statement(access, connection, checked)
         if text == checked.uncapped:
-            return StatementResult(checked.sql, *await fetch_and_count(connection, text, limits), names)
-        rows = await fetch(connection, text, limits)
+            return StatementResult(checked.sql, *await fetch_and_count_rows(connection, text, limits), names)
+        rows = await fetch_rows(connection, text, limits)
         if checked.uncapped is None or len(rows.rows) < limits.rows:
             return StatementResult(checked.sql, rows, None, names)
         try:
-            total = await count_of(connection, checked.countable)
+            total = await count_rows(connection, checked.countable)
         except (QueryCanceled, TransactionTimeout):  # the rows were read; only the count is missing
             return StatementResult(checked.sql, replace(rows, is_truncated=True), None, names)
         return StatementResult(checked.sql, rows, total if total > limits.rows else None, names)
 
 
-async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
+async def choose_cheapest_statement(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
     """Return the statement's equivalent text with the lowest planner cost; the others use other indexes.
 
     Return the uncapped text where reading all rows takes hardly longer than the shown ones: it counts on the way.
     PostgreSQL has no statistics of columns behind a view's fence: it overestimates the rows of their joins and would
     sort both sides, so merge joins are off.
     """
-    await _without_merge_join(connection, checked)
+    await _disable_merge_join(connection, checked)
     paths = checked.paths()
     path = next(paths, None)
     if path is None and checked.uncapped is None:
         return checked.sql
-    plan = await explained(connection, checked.sql)
+    plan = await explain_statement(connection, checked.sql)
     best, least = checked.sql, float(plan["Total Cost"])
     while path is not None and plan["Total Cost"] >= CHEAP:
-        found = await _cost_of(access, connection, checked, path)
+        found = await _estimate_path_cost(access, connection, checked, path)
         if (
             found is not None
             and found[1] * path.cheaper < plan["Total Cost"]
@@ -141,47 +143,49 @@ async def cheapest(access: Access, connection: AsyncConnection, checked: Guarded
         ):
             best, least = found
         path = next(paths, None)
-    if best == checked.sql and checked.uncapped is not None and _comes_as_a_whole(plan):
+    if best == checked.sql and checked.uncapped is not None and _is_cheap_to_read_whole(plan):
         return checked.uncapped
     return best
 
 
-async def _without_merge_join(connection: AsyncConnection, checked: GuardedSql) -> None:
+async def _disable_merge_join(connection: AsyncConnection, checked: GuardedSql) -> None:
     if len(checked.tables) > 1:
         await connection.execute("SET LOCAL enable_mergejoin = off")
 
 
-async def _cost_of(
+async def _estimate_path_cost(
     access: Access, connection: AsyncConnection, checked: GuardedSql, path: Path
 ) -> tuple[str, float] | None:
     """Return the text of a path and its planner cost; None where it cannot run."""
     try:
-        text = written(path.tree)
+        text = serialise_rewritten_tree(path.tree)
         if path.orders and not await _has_views(access, path.orders):
             return None
-        return text, float((await explained(connection, text))["Total Cost"])
+        return text, float((await explain_statement(connection, text))["Total Cost"])
     except SqlRefused:
         return None
     except psycopg.Error:  # the sandbox was rebuilt, or has no room for views; the first text needs none
-        sql_views.forget(access.admin, access.policy)
-        await begin_again(connection)
-        await _without_merge_join(connection, checked)
+        sql_views.forget_sandbox(access.admin, access.policy)
+        await restart_transaction(connection)
+        await _disable_merge_join(connection, checked)
         return None
 
 
-def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
+def _is_cheap_to_read_whole(plan: dict[str, Any]) -> bool:
     """Return whether all rows are few and cost at most twice as much as the first ones, as with aggregates."""
     (below,) = plan.get("Plans", [plan])[:1]
     return bool(below["Plan Rows"] <= MAX_COUNTED_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
 
 
 async def _has_views(access: Access, orders: tuple[Order, ...]) -> bool:
-    if sql_views.are_known(access.admin, access.policy, orders):
+    if sql_views.are_views_known(access.admin, access.policy, orders):
         return True
-    return await sync_to_async(sql_views.has_views, thread_sensitive=False)(access.admin, access.policy, orders)
+    return await sync_to_async(sql_views.create_ordered_views, thread_sensitive=False)(
+        access.admin, access.policy, orders
+    )
 
 
-def _built(access: Access) -> str:
+def _build_sandbox(access: Access) -> str:
     if access.is_dedicated:
-        harden(access.admin)
-    return sql_views.ensure(access.admin, access.policy)
+        harden_database(access.admin)
+    return sql_views.ensure_sandbox(access.admin, access.policy)

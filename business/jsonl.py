@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.text.json_input import NestedTooDeeply, loads
+from copilot_site.lib.text.json_input import NestedTooDeeply, load_json
 
 
 def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
@@ -13,7 +13,7 @@ def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Itera
         if not line.strip():
             continue
         try:
-            row = loads(line)
+            row = load_json(line)
         except NestedTooDeeply as error:
             raise InvalidInput(f"{name}, line {number}: this is nested too deeply.") from error
         except ValueError as error:

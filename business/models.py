@@ -18,13 +18,13 @@ from pydantic import ValidationError
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import group_ids_of
+from authz.rights.folders import select_group_ids
 from authz.rights.managers import GuardedManager
 from business.connections.address import Address, Tls
 from business.limits import MAX_ROWS, Limits
 from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models import Document
 
@@ -137,7 +137,7 @@ class DataSource(models.Model):
     def address(self) -> Address:
         """Return the database's address and the source's account. Raises InvalidInput without host or password."""
         if self.is_embedded:
-            return self._embedded()
+            return self._build_embedded_address()
         if not self.host:
             raise InvalidInput(
                 gettext(
@@ -145,7 +145,7 @@ class DataSource(models.Model):
                 )
                 % {"name": self.name}
             )
-        return Address(self.host, self.port, self.database, self.username, self._password(), Tls(self.tls))
+        return Address(self.host, self.port, self.database, self.username, self._unseal_password(), Tls(self.tls))
 
     @property
     def where(self) -> str:
@@ -154,7 +154,7 @@ class DataSource(models.Model):
             return f"own server/{self.database}"
         return f"{self.username}@{self.host}:{self.port}/{self.database} ({self.tls})"
 
-    def _embedded(self) -> Address:
+    def _build_embedded_address(self) -> Address:
         own = Address.of_django()
         if self.database == own.database:
             raise InvalidInput(gettext("The product's own database is never a data source."))
@@ -162,20 +162,20 @@ class DataSource(models.Model):
 
     def set_password(self, password: str) -> None:
         """Store the password for the row's current address: with another one it cannot be decrypted."""
-        sealed = seal(password, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
+        sealed = seal_text(password, purpose=self._build_seal_purpose(), secrets=[settings.SECRET_KEY])
         self.encrypted_password = sealed.encode()
 
-    def _password(self) -> str:
+    def _unseal_password(self) -> str:
         stored = bytes(self.encrypted_password).decode()
         try:
-            return unseal(stored, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
+            return unseal_text(stored, purpose=self._build_seal_purpose(), secrets=[settings.SECRET_KEY])
         except SealBroken as error:
             message = _(
                 "The password of the data source %(name)s was stored for another address, or under another secret key: enter it again."
             )
             raise InvalidInput(message % {"name": self.name}) from error
 
-    def _purpose(self) -> str:
+    def _build_seal_purpose(self) -> str:
         return f"copilot data source password {self.where}"
 
 
@@ -217,7 +217,7 @@ class SourceGrant(models.Model):
 
         With an audience only those to a group that all are in: individual grants are not compared.
         """
-        holder = Q(group_id__in=group_ids_of(principal))
+        holder = Q(group_id__in=select_group_ids(principal))
         if not principal.audience:
             holder |= Q(user_id=principal.user_id, user__is_active=True)
         return cls.objects.filter(holder, Q(expires_at=None) | Q(expires_at__gt=Now()), right=right.value)

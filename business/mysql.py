@@ -20,7 +20,7 @@ from pymysql.constants import CR, ER
 from pymysql.cursors import SSCursor
 
 from business.connections.account_faults import AccountFault
-from business.connections.address import CONNECT_TIMEOUT_S, Address, Tls, certificate_authorities
+from business.connections.address import CONNECT_TIMEOUT_S, Address, Tls, find_ca_certificates
 from business.connections.identity import SourceRefused
 from business.connections.postgres_session import (
     MAX_BYTES,
@@ -29,18 +29,18 @@ from business.connections.postgres_session import (
     WRONG_PASSWORD,
     Rows,
     SourceUnavailable,
-    unavailable_at,
+    build_unavailable_error_from,
 )
 from business.dialects import DialectAccess
 from business.guard.policy import Policy
-from business.guard.refusal import SqlRefused, refused_there, too_late, too_long_a_row
-from business.inference.catalog import Column, copied, scratch
-from business.introspect import Unread, layer_of
+from business.guard.refusal import SqlRefused, build_database_refusal, build_long_row_refusal, build_timeout_refusal
+from business.inference.catalog import Column, copy_to_temporary_table, open_scratch_connection
+from business.introspect import Unread, infer_layer
 from business.limits import Limits
 from business.semantic_layer.model import SemanticLayer
-from business.table_faults import missing_table
+from business.table_faults import build_missing_table_fault
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing.addresses import AddressRefused, checked, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, check_target
 
 DEFAULTS = Limits()
 _GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>.+?) TO .+?(?P<option> WITH GRANT OPTION)?$")
@@ -72,26 +72,28 @@ class _NoPassword:
         raise pymysql.err.OperationalError(CR.CR_AUTH_PLUGIN_CANNOT_LOAD, "the server asks for the password in clear")
 
 
-def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
+def build_access(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
     """Return the source's access under this policy. Raises nothing: it does not connect yet."""
     dimensions = [item for model in layer.semantic_models for item in model.dimensions if item.type == "time"]
     times = frozenset(column for dimension in dimensions for column in dimension.columns)
-    return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
+    return DialectAccess(policy, "mysql", partial(_fetch_rows, address, layer.time_zone, limits), times, limits)
 
 
-async def _fetch(
+async def _fetch_rows(
     address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
     """Run a statement. Raises SourceUnavailable, SourceRefused, SqlRefused. A cancelled one runs to its limit."""
-    return await sync_to_async(_fetched, thread_sensitive=False)(address, time_zone, limits, statement, uncapped)
+    return await sync_to_async(_fetch_in_transaction, thread_sensitive=False)(
+        address, time_zone, limits, statement, uncapped
+    )
 
 
-def _fetched(
+def _fetch_in_transaction(
     address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
     began = time.perf_counter()
-    with reading(address, time_zone=time_zone, limits=limits) as connection:
-        if excess(connection, address.database):
+    with open_read_only(address, time_zone=time_zone, limits=limits) as connection:
+        if find_excessive_grants(connection, address.database):
             message = _("The account %(user)s can do more than read the views of %(database)s.")
             raise SourceRefused(message % {"user": address.user, "database": address.database})
         with connection.cursor(SSCursor) as cursor:
@@ -106,24 +108,26 @@ def _fetched(
                 rows.append(tuple(row))
             is_cut = row is not None and size_bytes > MAX_BYTES
         if is_cut and not rows:
-            raise too_long_a_row()
+            raise build_long_row_refusal()
         total = None
         if uncapped is not None and len(rows) == limits.rows:
-            total = rows_of(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # guarded
+            total = fetch_trusted_rows(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # guarded
         elapsed_ms = int((time.perf_counter() - began) * 1000)
         return Rows(columns, tuple(rows), is_cut, elapsed_ms), total if total and total > limits.rows else None
 
 
-def rows_of(connection: Any, statement: str, given: tuple[Any, ...] | None = None) -> tuple[tuple[Any, ...], ...]:
+def fetch_trusted_rows(
+    connection: Any, statement: str, given: tuple[Any, ...] | None = None
+) -> tuple[tuple[Any, ...], ...]:
     """Return the rows of a trusted statement."""
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         return tuple(cursor.fetchall())
 
 
-def excess(connection: Any, database: str) -> list[str]:
+def find_excessive_grants(connection: Any, database: str) -> list[str]:
     """Return the account's grants beyond reading this database, as the server words them."""
-    grants = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
+    grants = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in fetch_trusted_rows(connection, "SHOW GRANTS"))
     return [grant for grant in grants if not _is_harmless(grant, database)]
 
 
@@ -132,21 +136,21 @@ def _is_harmless(grant: str, database: str) -> bool:
     if found is None or found["option"]:
         return False
     place = found["place"].replace("\\_", "_")
-    return found["rights"] == "USAGE" or (found["rights"] == "SELECT" and place == f"{named(database)}.*")
+    return found["rights"] == "USAGE" or (found["rights"] == "SELECT" and place == f"{quote_identifier(database)}.*")
 
 
-def named(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return a name quoted as a MySQL identifier."""
     return f"`{name.replace('`', '``')}`"
 
 
 @contextmanager
-def reading(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS) -> Iterator[Any]:
+def open_read_only(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS) -> Iterator[Any]:
     """Open a connection inside a read-only transaction under the limits. Raises SourceUnavailable, SqlRefused."""
     try:
-        connection = _connected(address, limits)
+        connection = _connect_to_server(address, limits)
     except (pymysql.MySQLError, OSError, AddressRefused) as error:
-        raise _unavailable(address, error) from error
+        raise _build_unavailable_error(address, error) from error
     try:
         is_mariadb = "MariaDB" in connection.get_server_info()
         with connection.cursor() as cursor:
@@ -155,21 +159,21 @@ def reading(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAUL
             cursor.execute("START TRANSACTION READ ONLY")
         yield connection
     except pymysql.MySQLError as error:
-        raise _refused(error, limits) from error
+        raise _convert_query_error(error, limits) from error
     finally:
         connection.close()
 
 
-def _connected(address: Address, limits: Limits) -> Any:
+def _connect_to_server(address: Address, limits: Limits) -> Any:
     """Open a socket to a checked address; the certificate is checked under the host's name."""
-    target = checked(address.host, address.port, services())
+    target = check_target(address.host, address.port, build_service_policy())
     connection = pymysql.Connection(
         host=target.host,
         user=address.user,
         password=address.password,
         database=address.database,
         charset="utf8mb4",
-        ssl=_encryption(address.tls),
+        ssl=_build_tls_context(address.tls),
         ssl_disabled=address.tls is Tls.DISABLE,
         read_timeout=limits.seconds + 2,
         write_timeout=limits.seconds + 2,
@@ -182,14 +186,14 @@ def _connected(address: Address, limits: Limits) -> Any:
     return connection
 
 
-def _encryption(tls: Tls | None) -> ssl.SSLContext | None:
+def _build_tls_context(tls: Tls | None) -> ssl.SSLContext | None:
     if tls is Tls.DISABLE:
         return None
     if tls is Tls.REQUIRE:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return context
-    file = certificate_authorities()
+    file = find_ca_certificates()
     return ssl.create_default_context(cafile=None if file == "system" else file)
 
 
@@ -200,16 +204,20 @@ _REASONS = {
 }
 
 
-def _unavailable(address: Address, error: Exception) -> SourceUnavailable:
+def _build_unavailable_error(address: Address, error: Exception) -> SourceUnavailable:
     if isinstance(error, AddressRefused):
         return SourceUnavailable(str(error))
     code = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else None
-    return unavailable_at(address, str(_REASONS.get(code, UNREACHABLE)))
+    return build_unavailable_error_from(address, str(_REASONS.get(code, UNREACHABLE)))
 
 
-def _refused(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
+def _convert_query_error(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
     code, *message = error.args or (0,)
-    return too_late(limits.seconds) if code in _TOO_LATE else refused_there(message[0] if message else code)
+    return (
+        build_timeout_refusal(limits.seconds)
+        if code in _TOO_LATE
+        else build_database_refusal(message[0] if message else code)
+    )
 
 
 SAMPLED_ROWS = 20_000  # of each view, for a draft
@@ -239,28 +247,34 @@ def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str
 
     tables: names, each optionally with the columns to show: `employee(id, name)`. Raises InvalidInput for other text.
     """
-    statements = [f"CREATE DATABASE IF NOT EXISTS {named(views)};"]
+    statements = [f"CREATE DATABASE IF NOT EXISTS {quote_identifier(views)};"]
     for text in tables:
         found = _TABLE.fullmatch(text.strip())
         if found is None:
             raise InvalidInput(f"{text!r} is no table; write employee, or employee(id, name)")
-        columns = ", ".join(named(part.strip()) for part in (found["columns"] or "").split(",") if part.strip())
-        view, table = (f"{named(place)}.{named(found['table'].strip())}" for place in (views, database))
+        columns = ", ".join(
+            quote_identifier(part.strip()) for part in (found["columns"] or "").split(",") if part.strip()
+        )
+        view, table = (
+            f"{quote_identifier(place)}.{quote_identifier(found['table'].strip())}" for place in (views, database)
+        )
         select = f"SELECT {columns or '*'} FROM {table}"  # noqa: S608  # names are quoted
         statements.append(f"CREATE OR REPLACE SQL SECURITY DEFINER VIEW {view} AS {select};")
     user, _at, host = account.partition("@")
-    statements.append(f"GRANT SELECT ON {named(views)}.* TO {named(user)}@{named(host or '%')};")
+    statements.append(
+        f"GRANT SELECT ON {quote_identifier(views)}.* TO {quote_identifier(user)}@{quote_identifier(host or '%')};"
+    )
     return "\n".join(statements) + "\n"
 
 
-def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[AccountFault]:
+def find_faults(address: Address, tables: Sequence[str] = ()) -> Iterator[AccountFault]:
     """Yield excessive rights of the account, tables that are not views, and missing ones.
 
     Raises SourceUnavailable, SqlRefused.
     """
-    with reading(address) as connection:
-        grants = excess(connection, address.database)
-        kinds = dict(rows_of(connection, _TABLES, (address.database,)))
+    with open_read_only(address) as connection:
+        grants = find_excessive_grants(connection, address.database)
+        kinds = dict(fetch_trusted_rows(connection, _TABLES, (address.database,)))
     for grant in grants:
         sentence = _("The account %(user)s can do more than read the views of %(database)s.")
         statement = grant.replace("GRANT ", "REVOKE ", 1).replace(" TO ", " FROM ", 1) + ";"
@@ -269,17 +283,17 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[AccountF
         if kind != "VIEW":
             sentence = _("%(name)s is not a view: the database of a MySQL source holds views only.") % {"name": name}
             yield AccountFault(sentence, _("make a view of it in its place"))
-    yield from (missing_table(name) for name in tables if name not in kinds)
+    yield from (build_missing_table_fault(name) for name in tables if name not in kinds)
 
 
-def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
+def draft_layer(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
     """Return a layer inferred from names and first rows of the views. Raises SourceUnavailable, SqlRefused.
 
     unread: called for each view left out; the guard cannot parse names longer than PostgreSQL's.
     """
     columns: dict[str, list[Column]] = {}
-    with scratch() as postgres, reading(address, limits=DRAFTING) as connection:
-        for table, column, kind in rows_of(connection, _COLUMNS, (address.database,)):
+    with open_scratch_connection() as postgres, open_read_only(address, limits=DRAFTING) as connection:
+        for table, column, kind in fetch_trusted_rows(connection, _COLUMNS, (address.database,)):
             if len(column.encode()) > MAX_NAME:
                 if unread is not None:
                     unread(f"{table}.{column}", _("its name is too long"))
@@ -287,20 +301,21 @@ def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None 
                 columns.setdefault(table, []).append(Column(column, *_TYPES[kind.lower()], ""))
         tables = []
         for table, found in columns.items():
-            listed = ", ".join(named(item.name) for item in found)
-            rows = rows_of(connection, f"SELECT {listed} FROM {named(table)} LIMIT {SAMPLED_ROWS}")  # noqa: S608
-            tables.append(copied(postgres, table, found, (_plain(row, found) for row in rows)))
-        layer = layer_of(postgres, name, tables, [], time_zone=time_zone, unread=unread)
+            listed = ", ".join(quote_identifier(item.name) for item in found)
+            statement = f"SELECT {listed} FROM {quote_identifier(table)} LIMIT {SAMPLED_ROWS}"  # noqa: S608
+            rows = fetch_trusted_rows(connection, statement)
+            tables.append(copy_to_temporary_table(postgres, table, found, (_clean_row(row, found) for row in rows)))
+        layer = infer_layer(postgres, name, tables, [], time_zone=time_zone, unread=unread)
     models = tuple(model.model_copy(update={"table_schema": address.database}) for model in layer.semantic_models)
     return layer.model_copy(update={"semantic_models": models})
 
 
-def _plain(row: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
+def _clean_row(row: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
     """Return values that PostgreSQL accepts: an invalid day (0000-00-00) becomes NULL."""
-    return [_value(value, column) for value, column in zip(row, columns, strict=True)]
+    return [_clean_value(value, column) for value, column in zip(row, columns, strict=True)]
 
 
-def _value(value: Any, column: Column) -> Any:
+def _clean_value(value: Any, column: Column) -> Any:
     if column.category == "D" and not isinstance(value, date):
         return None
     if column.category == "S" and value is not None:

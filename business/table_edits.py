@@ -10,33 +10,33 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from business.linking.vectors import fill_on_commit
+from business.linking.vectors import fill_vectors_on_commit
 from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer, SemanticModel
-from business.semantic_layer.rights import require_schemas
+from business.semantic_layer.rights import require_allowed_schemas
 from business.semantic_layer.yaml_io import read_table
-from business.sources.checks import failure_recorded
-from business.sources.grants import require_manage
+from business.sources.checks import record_failures
+from business.sources.grants import require_manager
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
 
-def table_of(source: DataSource, name: str) -> tuple[SemanticModel, str]:
+def find_table_with_version(source: DataSource, name: str) -> tuple[SemanticModel, str]:
     """Return a table of the saved layer, and its version: equal as long as nobody saves another. Raises NotFound."""
-    part = source.layer.get("semantic_models", [])[_place_of(source, name)]
-    return SemanticModel.model_validate(part), _version(part)
+    part = source.layer.get("semantic_models", [])[_find_table_index(source, name)]
+    return SemanticModel.model_validate(part), _compute_version(part)
 
 
-def called(models: Iterable[SemanticModel], text: str) -> list[SemanticModel]:
+def filter_tables_by_text(models: Iterable[SemanticModel], text: str) -> list[SemanticModel]:
     """Return those of these tables that have a text in a name, a label, a synonym or a column's name; all for none."""
     wanted = text.casefold().strip()
-    return [model for model in models if not wanted or any(wanted in word for word in _words(model))]
+    return [model for model in models if not wanted or any(wanted in word for word in _list_searchable_words(model))]
 
 
 def save_table(by: Principal | None, source: DataSource, name: str, text: str, *, version: str) -> None:
     """Write one table of a layer from its YAML. Raises InvalidInput with the line, and what `save_model` raises."""
-    with failure_recorded(by, source.name):
+    with record_failures(by, source.name):
         save_model(by, source, name, read_table(text), version=version)
 
 
@@ -49,25 +49,25 @@ def save_model(by: Principal | None, source: DataSource, name: str, model: Seman
     """
     if model.name != name:
         raise InvalidInput(_("The table is called %(name)s: rights on it are given by this name.") % {"name": name})
-    locked = _locked(by, source, name, version)
+    locked = _lock_source(by, source, name, version)
     part = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    locked.layer["semantic_models"][_place_of(locked, name)] = part
-    _save(by, locked, name)
+    locked.layer["semantic_models"][_find_table_index(locked, name)] = part
+    _save_layer(by, locked, name)
 
 
 @transaction.atomic
 def remove_table(by: Principal | None, source: DataSource, name: str, *, version: str) -> None:
     """Take one table out of a layer: nobody may ask about it any more. Raises NotFound, Conflict."""
-    locked = _locked(by, source, name, version)
-    del locked.layer["semantic_models"][_place_of(locked, name)]
-    _save(by, locked, name)
+    locked = _lock_source(by, source, name, version)
+    del locked.layer["semantic_models"][_find_table_index(locked, name)]
+    _save_layer(by, locked, name)
 
 
-def _locked(by: Principal | None, source: DataSource, name: str, version: str) -> DataSource:
+def _lock_source(by: Principal | None, source: DataSource, name: str, version: str) -> DataSource:
     """Return the row, locked, where its table still is of the version."""
-    require_manage(by, source)
+    require_manager(by, source)
     locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
-    if _version(locked.layer["semantic_models"][_place_of(locked, name)]) != version:
+    if _compute_version(locked.layer["semantic_models"][_find_table_index(locked, name)]) != version:
         raise Conflict(
             _("Someone has saved the table %(name)s since you opened it. Open it again and add your changes.")
             % {"name": name}
@@ -75,19 +75,19 @@ def _locked(by: Principal | None, source: DataSource, name: str, version: str) -
     return locked
 
 
-def _save(by: Principal | None, source: DataSource, name: str) -> None:
+def _save_layer(by: Principal | None, source: DataSource, name: str) -> None:
     """Raise InvalidInput where the layer as a whole is none any more."""
     try:
         layer = SemanticLayer.model_validate(source.layer)
     except ValidationError as error:
         raise InvalidInput(error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from error
-    require_schemas(layer, source.schemas)
+    require_allowed_schemas(layer, source.schemas)
     source.save(update_fields=["layer", "changed_at"])
-    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models), "table": name})
-    fill_on_commit(source.pk)
+    record_action(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models), "table": name})
+    fill_vectors_on_commit(source.pk)
 
 
-def _place_of(source: DataSource, name: str) -> int:
+def _find_table_index(source: DataSource, name: str) -> int:
     parts = source.layer.get("semantic_models", [])
     place = next((place for place, part in enumerate(parts) if part["name"] == name), None)
     if place is None:
@@ -95,10 +95,10 @@ def _place_of(source: DataSource, name: str) -> int:
     return place
 
 
-def _version(part: dict[str, Any]) -> str:
+def _compute_version(part: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def _words(model: SemanticModel) -> list[str]:
+def _list_searchable_words(model: SemanticModel) -> list[str]:
     columns = [one.name for one in (*model.dimensions, *model.measures)]
     return [word.casefold() for word in (model.table, model.full_name, *model.words(), *columns)]

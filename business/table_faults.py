@@ -40,19 +40,19 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 
 PLAIN = ("r", "p", "v", "m")
 
 
-def missing_table(name: str) -> AccountFault:
+def build_missing_table_fault(name: str) -> AccountFault:
     sentence = _("The database has no table %(name)s.") % {"name": name}
     return AccountFault(sentence, _("take it out of the semantic layer, or draft it anew"))
 
 
-def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[AccountFault]:
+def find_table_faults(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[AccountFault]:
     """Yield what is wrong with tables, by schema and name: missing, not readable for the account, or leading elsewhere."""
     for schema, table in tables:
         named = {"name": f"{schema}.{table}"}
         given = {"schema": schema, "table": table, "outside": OUTSIDE}
         may_read = connection.execute(_MAY_READ, given).fetchone()
         if may_read is None:
-            yield missing_table(named["name"])
+            yield build_missing_table_fault(named["name"])
             continue
         if not may_read[0]:
             sentence = _("The account cannot read the table %(name)s.") % named

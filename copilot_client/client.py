@@ -11,7 +11,7 @@ import httpx
 
 from copilot_client.errors import Unreachable
 from copilot_client.events import SearchResult, StreamResponse
-from copilot_client.reconnect import Again, Backoff, Course, check
+from copilot_client.reconnect import Again, Backoff, Course, check_response
 from copilot_client.requests import KnowledgeQARequest, SearchKnowledgeRequest
 
 TIMEOUT = httpx.Timeout(10.0, read=30.0)  # s; a stream says every few seconds that it lives
@@ -36,41 +36,44 @@ class Client:
 
     def create_session(self) -> str:
         """Begin a conversation; return its id."""
-        return str(self._call("POST", "/api/v1/sessions", {})["id"])
+        return str(self._send_request("POST", "/api/v1/sessions", {})["id"])
 
     def knowledge_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
         """Ask a question, and yield events to the last one, over as many connections as it takes.
 
         The answer goes on when iterating ends early; `stop_session` stops it. Raises Refused, and Unreachable.
         """
-        return self._asked(f"/api/v1/knowledge-chat/{session_id}", session_id, request)
+        return self._stream_answer(f"/api/v1/knowledge-chat/{session_id}", session_id, request)
 
     def agent_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
         """Ask like `knowledge_qa_stream`, with an agent that chooses tools."""
-        return self._asked(f"/api/v1/agent-chat/{session_id}", session_id, request)
+        return self._stream_answer(f"/api/v1/agent-chat/{session_id}", session_id, request)
 
     def continue_stream(self, session_id: str, message_id: str, *, after: int = -1) -> Iterator[StreamResponse]:
         """Reconnect to an answer. after: the last `seq` seen, -1 for all of it."""
         course = Course(session_id, message_id, after, self._backoff)
         path, query, headers = course.place
-        return self._followed(course, "GET", path, params=query, headers=headers)
+        return self._follow_stream(course, "GET", path, params=query, headers=headers)
 
     def stop_session(self, session_id: str, message_id: str) -> bool:
         """Stop an answer, keeping its text so far; return False if it was complete already."""
-        answer = self._call("POST", f"/api/v1/sessions/{session_id}/stop", {"message_id": message_id})
+        answer = self._send_request("POST", f"/api/v1/sessions/{session_id}/stop", {"message_id": message_id})
         return bool(answer["is_stopping"])
 
     def search_knowledge(self, request: SearchKnowledgeRequest) -> list[SearchResult]:
         """Return the best matching passages, best first."""
-        return [SearchResult.of(row) for row in self._call("POST", "/api/v1/knowledge-search", request.body())["hits"]]
+        return [
+            SearchResult.of(row)
+            for row in self._send_request("POST", "/api/v1/knowledge-search", request.body())["hits"]
+        ]
 
-    def _asked(self, path: str, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
-        return self._followed(Course(session_id, backoff=self._backoff), "POST", path, json=request.body())
+    def _stream_answer(self, path: str, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
+        return self._follow_stream(Course(session_id, backoff=self._backoff), "POST", path, json=request.body())
 
-    def _followed(self, course: Course, method: str, path: str, **options: Any) -> Iterator[StreamResponse]:
+    def _follow_stream(self, course: Course, method: str, path: str, **options: Any) -> Iterator[StreamResponse]:
         while True:
             try:
-                with self._connected(method, path, **options) as answer:
+                with self._open_stream(method, path, **options) as answer:
                     course.connected()
                     for piece in answer.iter_bytes():
                         for event in course.take(piece):
@@ -86,19 +89,19 @@ class Client:
                 options = {"params": query, "headers": headers}
 
     @contextmanager
-    def _connected(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
+    def _open_stream(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
         headers = ACCEPT | options.pop("headers", {})
         with self._http.stream(method, path, headers=headers, **options) as answer:
             if answer.is_error:
-                check(answer.status_code, read_body(answer.read()), answer.headers)
+                check_response(answer.status_code, read_body(answer.read()), answer.headers)
             yield answer
 
-    def _call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _send_request(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         for _attempt in range(self._backoff.attempts):
             try:
                 answer = self._http.request(method, path, json=body)
                 found = read_body(answer.content)
-                check(answer.status_code, found, answer.headers)
+                check_response(answer.status_code, found, answer.headers)
             except (httpx.TransportError, Again) as error:
                 failure: Exception = error
             else:

@@ -147,7 +147,7 @@ class StreamResponse:
         return cls(
             id=row["id"],
             seq=row["seq"],
-            response_type=_known(row["response_type"]),
+            response_type=_parse_type(row["response_type"]),
             content=row["content"],
             done=row["done"],
             knowledge_references=tuple(SearchResult.of(item) for item in row.get("knowledge_references") or ()),
@@ -160,7 +160,7 @@ class StreamResponse:
         )
 
 
-def _known(name: str) -> ResponseType | str:
+def _parse_type(name: str) -> ResponseType | str:
     try:
         return ResponseType(name)
     except ValueError:
@@ -189,9 +189,9 @@ class Transcript:
             self.early, self.checking = {}, {}
         if event.response_type is ResponseType.ANSWER:
             self.text += event.content
-            self._forget(event.slot)
+            self._drop_slot_text(event.slot)
         elif event.response_type is ResponseType.SLOT and event.slot is not None:
-            self._forget(event.slot)
+            self._drop_slot_text(event.slot)
             if event.data["state"] == "checking":
                 self.checking[event.slot] = tuple(event.data["sources"])
             elif event.data["state"] == "settled":
@@ -202,7 +202,7 @@ class Transcript:
         elif event.is_last:
             self.end = event
 
-    def _forget(self, slot: int | None) -> None:
+    def _drop_slot_text(self, slot: int | None) -> None:
         """Drop a slot's early text: the slot was settled, left out or revised."""
         if slot is not None:
             self.early.pop(slot, None)

@@ -88,7 +88,7 @@ class Again(Exception):
         self.retry_after_s = retry_after_s
 
 
-def check(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+def check_response(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
     """Raise Refused for a problem document, Again where a later attempt may go well."""
     if status < 400:
         return

@@ -31,7 +31,7 @@ class KnowledgeQARequest:
 
     def body(self) -> dict[str, Any]:
         """Return the request as a JSON object."""
-        return {name: value for name, value in _as_lists(asdict(self)).items() if value is not None}
+        return {name: value for name, value in _convert_to_lists(asdict(self)).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class SearchKnowledgeRequest:
     top_k: int = 10
 
     def body(self) -> dict[str, Any]:
-        return _as_lists(asdict(self))
+        return _convert_to_lists(asdict(self))
 
 
-def _as_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_to_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy with lists for other sequences."""
     return {
         name: list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -21,10 +21,10 @@ class Frames:
     def take(self, piece: bytes) -> Iterator[Frame]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
-            if frame := self._line(line.removesuffix(b"\r").decode()):
+            if frame := self._parse_line(line.removesuffix(b"\r").decode()):
                 yield frame
 
-    def _line(self, line: str) -> Frame | None:
+    def _parse_line(self, line: str) -> Frame | None:
         name, _colon, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data":

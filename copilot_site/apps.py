@@ -24,13 +24,13 @@ class SiteConfig(AppConfig):
         )
 
         from copilot_site import celery, checks  # noqa: F401
-        from copilot_site.lib.http.client_address import bind_address
-        from copilot_site.lib.logs import note_duration
-        from copilot_site.lib.slow_statements import watch
-        from copilot_site.lib.traces import send_request
+        from copilot_site.lib.http.client_address import bind_client_address
+        from copilot_site.lib.logs import record_duration
+        from copilot_site.lib.slow_statements import watch_connection
+        from copilot_site.lib.traces import send_request_span
 
-        bind_extra_request_metadata.connect(bind_address, dispatch_uid="copilot.address")
-        connection_created.connect(watch, dispatch_uid="copilot.slow_statements")
+        bind_extra_request_metadata.connect(bind_client_address, dispatch_uid="copilot.address")
+        connection_created.connect(watch_connection, dispatch_uid="copilot.slow_statements")
         for end in (bind_extra_request_finished_metadata, bind_extra_request_failed_metadata):
-            end.connect(note_duration, dispatch_uid="copilot.duration")
-            end.connect(send_request, dispatch_uid="copilot.traces")
+            end.connect(record_duration, dispatch_uid="copilot.duration")
+            end.connect(send_request_span, dispatch_uid="copilot.traces")

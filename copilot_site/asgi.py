@@ -4,21 +4,21 @@
 import os
 import sys
 
-from copilot_site.lib.load.web_process import POOL, SWITCH_S, end_with_front
+from copilot_site.lib.load.web_process import POOL, SWITCH_S, end_with_first_process
 
-end_with_front()
+end_with_first_process()
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
-from copilot_site.embedded.services import announce
+from copilot_site.embedded.services import export_service_addresses
 
-announce()
+export_service_addresses()
 
 from copilot_site.config import load_config
-from copilot_site.database import keep_open
-from copilot_site.startup_checks import require_safe
+from copilot_site.database import keep_connections_open
+from copilot_site.startup_checks import require_safe_config
 
-require_safe(load_config())
+require_safe_config(load_config())
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -28,21 +28,21 @@ from django.urls import re_path
 
 serves = not settings.configured  # tests have set Django up already, and keep no pool
 if serves:
-    keep_open(settings.DATABASES["default"], POOL)
+    keep_connections_open(settings.DATABASES["default"], POOL)
 setup(set_prefix=False)
 
 from authz.tokens.sockets import OWNERS
 from copilot_site.lib.load.seats import SeatedHandler
-from copilot_site.pools import pool_of, shares
+from copilot_site.pools import build_shares, find_pool
 
-django_application = SeatedHandler(shares(), pool_of, OWNERS)
+django_application = SeatedHandler(build_shares(), find_pool, OWNERS)
 
-from agent.runs.reaper import close_abandoned_at_start
+from agent.runs.reaper import close_abandoned_runs_at_start
 from agent.urls import websocket_urlpatterns
 from copilot_site.lib.http.body_limit import FORM_BYTES, BodyLimit
-from copilot_site.lib.http.sockets import SameOrigin, no_such_socket
+from copilot_site.lib.http.sockets import SameOrigin, refuse_unknown_socket
 
-sockets = URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # as Channels has it
+sockets = URLRouter([*websocket_urlpatterns, re_path("", refuse_unknown_socket)])  # type: ignore[arg-type]  # as Channels has it
 
 application = ProtocolTypeRouter(
     {
@@ -51,4 +51,4 @@ application = ProtocolTypeRouter(
     }
 )
 if serves:
-    close_abandoned_at_start()
+    close_abandoned_runs_at_start()

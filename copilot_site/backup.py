@@ -31,11 +31,11 @@ from psycopg import pq, sql
 from psycopg.conninfo import make_conninfo
 
 from audit.chain.checkpoints import sign_checkpoint
-from audit.chain.db_owner import as_owner
-from audit.chain.keys import trusted_keys
+from audit.chain.db_owner import use_owner_role
+from audit.chain.keys import list_trusted_keys
 from business.sources.checks import embedded_databases
 from copilot_site.config import load_config
-from copilot_site.embedded.postgres import binary
+from copilot_site.embedded.postgres import find_binary
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.version import VERSION
 
@@ -66,7 +66,7 @@ class Manifest:
     version: str = ""
 
 
-def back_up(folder: Path, keys: Path) -> Iterator[str]:
+def create_backup(folder: Path, keys: Path) -> Iterator[str]:
     """Make a backup in two new folders, while the system runs; yield the steps done. Raises InvalidInput.
 
     The order is what makes it whole: a checkpoint newer than the dump would say that entries are missing, and a row without its file
@@ -76,26 +76,26 @@ def back_up(folder: Path, keys: Path) -> Iterator[str]:
     if one.is_relative_to(other) or other.is_relative_to(one):
         raise InvalidInput(f"{folder} and {keys} are one folder, or one holds the other: keep the keys apart.")
     for place in (folder, keys):
-        refuse_used(place)
-    with for_us_alone(), as_owner():
+        require_unused_folder(place)
+    with use_private_file_mode(), use_owner_role():
         try:
             for place in (folder, keys):
-                make_private(place)
-            yield from _write(folder, keys)
+                make_folder_private(place)
+            yield from _write_backup(folder, keys)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             shutil.rmtree(keys, ignore_errors=True)
             raise
 
 
-def _write(folder: Path, keys: Path) -> Iterator[str]:
+def _write_backup(folder: Path, keys: Path) -> Iterator[str]:
     try:
         sign_checkpoint()
     except (CopilotError, ProgrammingError) as error:  # the latter of tables that an older version left
-        if trusted_keys():
+        if list_trusted_keys():
             yield f"The audit log was not signed before: {str(error).splitlines()[0]}"
-    for name, place in _audit_folders():
-        _copy(place, keys / name)
+    for name, place in _list_audit_folders():
+        _copy_folder(place, keys / name)
     own = connection.settings_dict["NAME"]
     names = [own, *sorted(embedded_databases() - {own})]
     with connection.cursor() as cursor:
@@ -103,14 +103,14 @@ def _write(folder: Path, keys: Path) -> Iterator[str]:
         roles = [role for (role,) in cursor.fetchall()]
     (folder / "databases").mkdir()
     for name in names:
-        dump = _dump(folder, name)
-        _program("pg_dump", name, "--format=custom", f"--exclude-schema={SANDBOXES}", f"--file={dump}")
+        dump = _build_dump_path(folder, name)
+        _run_program("pg_dump", name, "--format=custom", f"--exclude-schema={SANDBOXES}", f"--file={dump}")
         yield f"{dump}: {dump.stat().st_size / 1e6:.1f} MB"
     if bucket := load_config().s3_bucket:
         yield f"Uploaded files are in the bucket {bucket}, and not in this backup: keep its versions."
     else:
-        earlier = _earlier(folder)
-        copied, linked = _copy(settings.HOME.files, folder / "files", earlier / "files" if earlier else None)
+        earlier = _find_earlier_backup(folder)
+        copied, linked = _copy_folder(settings.HOME.files, folder / "files", earlier / "files" if earlier else None)
         shared = f", {linked} of them shared with {earlier}" if earlier else ""
         yield f"{folder / 'files'}: {copied + linked} files{shared}"
     if not load_config().secret_key:
@@ -120,37 +120,37 @@ def _write(folder: Path, keys: Path) -> Iterator[str]:
         own,
         names[1:],
         roles,
-        _fingerprint(settings.SECRET_KEY),
-        bool(trusted_keys()),
+        _compute_fingerprint(settings.SECRET_KEY),
+        bool(list_trusted_keys()),
         VERSION,
     )
     (folder / MANIFEST).write_text(json.dumps(asdict(made), indent=1))
 
 
-def _earlier(folder: Path) -> Path | None:
+def _find_earlier_backup(folder: Path) -> Path | None:
     """Return the newest whole backup of this system in a folder beside this one."""
     found = []
     for kept in folder.resolve().parent.glob(f"*/{MANIFEST}"):
         with suppress(InvalidInput, OSError):
-            manifest = _manifest(kept.parent)
-            if manifest.secret_key == _fingerprint(settings.SECRET_KEY):
+            manifest = _read_manifest(kept.parent)
+            if manifest.secret_key == _compute_fingerprint(settings.SECRET_KEY):
                 found.append((manifest.made_at, kept.parent))
     return max(found)[1] if found else None
 
 
-def restore(folder: Path, keys: Path) -> Iterator[str]:
+def restore_backup(folder: Path, keys: Path) -> Iterator[str]:
     """Restore a backup to an empty home and empty databases; yield the steps done. Raises InvalidInput.
 
     The tables' owner and the application's rights are the work of `migrate`, which is to follow in a process of its own.
     """
-    manifest = _manifest(folder)
-    with for_us_alone(), as_owner():
-        _refuse_what_is_there(manifest)
+    manifest = _read_manifest(folder)
+    with use_private_file_mode(), use_owner_role():
+        _refuse_existing_data(manifest)
         if manifest.is_signed and not (keys / "keys").is_dir():
             raise InvalidInput(
                 f"{keys / 'keys'} is missing: name the folder of the backup's keys; the audit log cannot be verified without them."
             )
-        secret = _secret_key(folder, manifest)
+        secret = _read_secret_key(folder, manifest)
         with connection.cursor() as cursor:
             for role in manifest.roles:
                 cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
@@ -158,18 +158,18 @@ def restore(folder: Path, keys: Path) -> Iterator[str]:
                     cursor.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
         how, own = ("--no-owner", "--exit-on-error"), connection.settings_dict["NAME"]
         for name in manifest.sources:
-            _program("pg_restore", own, *how, "--create", str(_dump(folder, name)))
+            _run_program("pg_restore", own, *how, "--create", str(_build_dump_path(folder, name)))
             yield f"Database {name}: restored"
-        _program("pg_restore", own, *how, "--single-transaction", str(_dump(folder, manifest.database)))
+        _run_program("pg_restore", own, *how, "--single-transaction", str(_build_dump_path(folder, manifest.database)))
         yield f"Database {own}: restored"
-        yield f"Files: {_copy(folder / 'files', settings.HOME.files)[0]} restored"
-        for name, place in _audit_folders():
-            _copy(keys / name, place)
+        yield f"Files: {_copy_folder(folder / 'files', settings.HOME.files)[0]} restored"
+        for name, place in _list_audit_folders():
+            _copy_folder(keys / name, place)
         if secret:
             settings.HOME.keep_secret(KEY, secret)
 
 
-def _manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads((folder / MANIFEST).read_text()))
     except (FileNotFoundError, ValueError, TypeError) as error:
@@ -181,9 +181,9 @@ def _manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _refuse_what_is_there(manifest: Manifest) -> None:
+def _refuse_existing_data(manifest: Manifest) -> None:
     """Refuse to overwrite anything. Raises InvalidInput."""
-    for place in (settings.HOME.files, *(place for _name, place in _audit_folders())):
+    for place in (settings.HOME.files, *(place for _name, place in _list_audit_folders())):
         if place.is_dir() and any(place.iterdir()):
             raise InvalidInput(f"{place} is not empty: a backup is restored into an empty home.")
     with connection.cursor() as cursor:
@@ -195,29 +195,29 @@ def _refuse_what_is_there(manifest: Manifest) -> None:
             raise InvalidInput(f"The database {found[0]} is there: drop it, or choose another server.")
 
 
-def _secret_key(folder: Path, manifest: Manifest) -> str | None:
+def _read_secret_key(folder: Path, manifest: Manifest) -> str | None:
     """Return the key to keep in the home; None where a setting names it. Raises InvalidInput unless it is the backup's."""
     kept = folder / "secrets.json"
     given = load_config().secret_key
     key = given.get_secret_value() if given else json.loads(kept.read_text())[KEY] if kept.exists() else ""
-    if not hmac.compare_digest(_fingerprint(key), manifest.secret_key):
+    if not hmac.compare_digest(_compute_fingerprint(key), manifest.secret_key):
         raise InvalidInput("Set COPILOT_SECRET_KEY to that of the system of this backup: it seals stored passwords.")
     return None if given else key
 
 
-def _fingerprint(key: str) -> str:
+def _compute_fingerprint(key: str) -> str:
     return hmac.new(key.encode(), b"copilot backup", hashlib.sha256).hexdigest()[:16]
 
 
-def _audit_folders() -> tuple[tuple[str, Path], ...]:
+def _list_audit_folders() -> tuple[tuple[str, Path], ...]:
     return ("keys", settings.AUDIT_KEYS), ("checkpoints", settings.AUDIT_CHECKPOINTS)
 
 
-def _dump(folder: Path, name: str) -> Path:
+def _build_dump_path(folder: Path, name: str) -> Path:
     return folder / "databases" / f"{name.replace('/', '_')}.dump"
 
 
-def _copy(source: Path, target: Path, earlier: Path | None = None) -> tuple[int, int]:
+def _copy_folder(source: Path, target: Path, earlier: Path | None = None) -> tuple[int, int]:
     """Copy the files of a folder, which may be missing, with modes of our own; return how many were copied, and how many linked.
 
     A file that `earlier` has with the same size and time is linked instead: stored files are never changed, only deleted.
@@ -229,7 +229,7 @@ def _copy(source: Path, target: Path, earlier: Path | None = None) -> tuple[int,
         name, was = path.relative_to(source), path.stat()
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        if earlier and _is_same(earlier / name, was):
+        if earlier and _is_same_file(earlier / name, was):
             os.link(earlier / name, place)
             linked += 1
         else:
@@ -240,7 +240,7 @@ def _copy(source: Path, target: Path, earlier: Path | None = None) -> tuple[int,
     return copied, linked
 
 
-def _is_same(path: Path, was: os.stat_result) -> bool:
+def _is_same_file(path: Path, was: os.stat_result) -> bool:
     try:
         kept = path.lstat()
     except FileNotFoundError:
@@ -248,7 +248,7 @@ def _is_same(path: Path, was: os.stat_result) -> bool:
     return stat.S_ISREG(kept.st_mode) and (kept.st_size, kept.st_mtime_ns) == (was.st_size, was.st_mtime_ns)
 
 
-def _program(name: str, database: str, *words: str) -> None:
+def _run_program(name: str, database: str, *words: str) -> None:
     """Run pg_dump or pg_restore on a database of our server. The password is in its environment: every user reads arguments.
 
     Raises InvalidInput with its last line.
@@ -258,7 +258,7 @@ def _program(name: str, database: str, *words: str) -> None:
     password = str(params.pop("password", ""))
     where = make_conninfo(**params | {"dbname": database})
     done = subprocess.run(
-        [str(binary(name)), *words, f"--dbname={where}"],
+        [str(find_binary(name)), *words, f"--dbname={where}"],
         env=os.environ | {"PGPASSWORD": password},
         capture_output=True,
         text=True,
@@ -268,20 +268,20 @@ def _program(name: str, database: str, *words: str) -> None:
         raise InvalidInput(f"{name} of {database} failed: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}")
 
 
-def refuse_used(folder: Path) -> None:
+def require_unused_folder(folder: Path) -> None:
     """Raise InvalidInput unless the folder is new or empty."""
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput(f"{folder} is not empty: name a new folder.")
 
 
-def make_private(folder: Path) -> None:
+def make_folder_private(folder: Path) -> None:
     """Create the folder, where it is missing, and let this user alone read it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
 
 
 @contextmanager
-def for_us_alone() -> Iterator[None]:
+def use_private_file_mode() -> Iterator[None]:
     """Make new files readable by this user only while the block runs."""
     before = os.umask(0o077)
     try:

@@ -7,9 +7,9 @@ from celery import Celery
 from celery.beat import PersistentScheduler
 from celery.signals import beat_init, setup_logging
 
-from copilot_site.embedded.services import announce
+from copilot_site.embedded.services import export_service_addresses
 
-announce()  # before the settings are read: a beat started by hand beside a running `up`
+export_service_addresses()  # before the settings are read: a beat started by hand beside a running `up`
 
 # Celery's own fixup would load every app of Django. Importing this does not replace the current app.
 app = Celery("copilot", fixups=[], set_as_current=False)

@@ -18,8 +18,8 @@ from django.conf import settings
 from django.db import connections
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
-from copilot_site.embedded.services import announce
-from copilot_site.lib.traces import send_ended
+from copilot_site.embedded.services import export_service_addresses
+from copilot_site.lib.traces import send_ended_span
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
@@ -28,7 +28,7 @@ HEARTBEAT_TTL_S = 120  # four missed beats
 BULK_RELEASE_S = 15.0  # an idle embedder of imports is released
 
 if not settings.configured:  # a worker started by hand beside a running `up`
-    announce()
+    export_service_addresses()
 
 app = Celery("copilot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -66,7 +66,7 @@ def _report(task: Any, state: str | None = None, **_: Any) -> None:
         info = task.request.delivery_info or {}
         attributes = {"celery.task": task.name, "celery.queue": str(info.get("routing_key", ""))}
         is_failed = state == "FAILURE"
-        send_ended(f"run {task.name}", time.monotonic() - began, attributes, "task_failed" if is_failed else "")
+        send_ended_span(f"run {task.name}", time.monotonic() - began, attributes, "task_failed" if is_failed else "")
 
 
 @worker_init.connect

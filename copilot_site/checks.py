@@ -8,16 +8,16 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError
 
-from audit.chain.db_owner import powers_over_the_log
+from audit.chain.db_owner import find_role_powers
 from copilot_site.config import load_config
-from copilot_site.lib.traces import is_reported
-from copilot_site.startup_checks import LOCAL, dangers, is_exposed
+from copilot_site.lib.traces import is_tracing_enabled
+from copilot_site.startup_checks import LOCAL, find_dangers, is_exposed
 
 
 @register(Tags.security)
 def nothing_dangerous_is_exposed(**_: Any) -> list[CheckMessage]:
     """Report dangers that stop the web server: they stop `migrate`, too, which a deployment runs first."""
-    return [Error(sentence, id="copilot_site.E003") for sentence in dangers(load_config())]
+    return [Error(sentence, id="copilot_site.E003") for sentence in find_dangers(load_config())]
 
 
 @register(Tags.database)
@@ -25,10 +25,10 @@ def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> l
     """Report accounts with the demo's passwords, which are in the repository."""
     if not databases or not is_exposed(load_config()):
         return []
-    from demo.logins import public_accounts
+    from demo.logins import list_public_accounts
 
     try:
-        names = public_accounts()
+        names = list_public_accounts()
     except DatabaseError:  # no tables yet
         return []
     if not names:
@@ -44,7 +44,7 @@ def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> li
     if not databases:
         return []
     try:
-        role, power = powers_over_the_log()
+        role, power = find_role_powers()
     except DatabaseError as error:
         message = f"The database does not say who may change the audit log: {str(error).splitlines()[0]}"
         return [checks.Warning(message, id="copilot_site.W004")]
@@ -87,7 +87,7 @@ def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
 @register()
 def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
     """Report a configured collector without the library to send to it."""
-    if not settings.OTLP_ENDPOINT or is_reported():
+    if not settings.OTLP_ENDPOINT or is_tracing_enabled():
         return []
     return [
         checks.Warning(

@@ -16,7 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from copilot_site.directory_config import DirectoryConfig
-from copilot_site.lib.outgoing.addresses import entries_of
+from copilot_site.lib.outgoing.addresses import parse_entries
 from copilot_site.model_config import ModelConfig
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -185,7 +185,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     @field_validator("outgoing_allow")
     @classmethod
     def _outgoing_is_readable(cls, text: str) -> str:
-        return ",".join(entries_of(text))
+        return ",".join(parse_entries(text))
 
     @field_validator("source_folders")
     @classmethod
@@ -241,7 +241,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         return sorted(f.alias or f"{PREFIX}{name.upper()}" for name, f in cls.model_fields.items())
 
 
-def refuse_unknown(names: list[str]) -> None:
+def refuse_unknown_settings(names: list[str]) -> None:
     """Stop on COPILOT_* names that nothing reads, misspelt or removed: they would silently leave a default in place."""
     known = Config.names()
     unknown = sorted({name for name in names if name.startswith(PREFIX)} - {*known} - OF_TESTS)
@@ -256,7 +256,7 @@ def refuse_unknown(names: list[str]) -> None:
 @cache
 def load_config() -> Config:
     """Read environment and `.env` once; return the same object ever after. Raises ConfigError with one sentence."""
-    refuse_unknown([*os.environ, *dotenv_values(BASE_DIR / ".env")])
+    refuse_unknown_settings([*os.environ, *dotenv_values(BASE_DIR / ".env")])
     try:
         return Config()
     except ValidationError as error:

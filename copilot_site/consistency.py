@@ -13,10 +13,10 @@ from django.core.files.storage import Storage
 from django.db import connection
 from django.utils import timezone
 
-from audit.chain.verification import verify
+from audit.chain.verification import verify_log
 from copilot_site.check_result import CheckResult
 from knowledge.models import DocumentVersion
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 
 ORIGINALS = "originals"
 NAMED = 3  # rows that a finding names
@@ -112,23 +112,27 @@ STATEMENTS = (
 def check_consistency() -> Iterator[CheckResult]:
     """Yield the result of each check. Reads every row of the index once: about a minute for a million passages."""
     for statement in STATEMENTS:
-        yield _result(statement.name, *_found(statement.rows, {"space": engine().space_id}), statement.mend)
-    missing, unknown = _files()
-    yield _result("files of versions", len(missing), missing[:NAMED], "Restore the files of the last backup.")
-    yield _result(
+        yield _build_result(
+            statement.name, *_count_faults(statement.rows, {"space": load_engine().space_id}), statement.mend
+        )
+    missing, unknown = _find_lost_files()
+    yield _build_result("files of versions", len(missing), missing[:NAMED], "Restore the files of the last backup.")
+    yield _build_result(
         "versions of files", len(unknown), unknown[:NAMED], "Delete these files once you know whose they were."
     )
-    report = verify()
+    report = verify_log()
     first = [fault.sentence for fault in report.faults[:NAMED]]
-    yield _result("audit log", len(report.faults), first, "Run manage.py verify_audit, and keep the database as it is.")
+    yield _build_result(
+        "audit log", len(report.faults), first, "Run manage.py verify_audit, and keep the database as it is."
+    )
 
 
-def _result(name: str, count: int, named: list[str], mend: str) -> CheckResult:
+def _build_result(name: str, count: int, named: list[str], mend: str) -> CheckResult:
     more = f" and {count - len(named)} more" if count > len(named) else ""
     return CheckResult(name, not count, f"{', '.join(named)}{more}" if count else "consistent", mend)
 
 
-def _found(rows: str, parameters: Mapping[str, Any]) -> tuple[int, list[str]]:
+def _count_faults(rows: str, parameters: Mapping[str, Any]) -> tuple[int, list[str]]:
     """Return the number of faults, and the first of them."""
     with connection.cursor() as cursor:
         cursor.execute(rows, parameters)
@@ -136,18 +140,18 @@ def _found(rows: str, parameters: Mapping[str, Any]) -> tuple[int, list[str]]:
     return len(found), found[:NAMED]
 
 
-def _files() -> tuple[list[str], list[str]]:
+def _find_lost_files() -> tuple[list[str], list[str]]:
     """Return the versions without a file, and the stored originals without a version."""
     storage: Storage = DocumentVersion._meta.get_field("file").storage
     expected = dict(DocumentVersion.unscoped.exclude(file="").values_list("file", "pk"))
-    stored = set(_stored(storage))
+    stored = set(_iterate_stored_names(storage))
     missing = [f"version {pk}" for name, pk in expected.items() if name not in stored and not storage.exists(name)]
     before = timezone.now() - YOUNG
     unknown = [name for name in sorted(stored - expected.keys()) if storage.get_modified_time(name) < before]
     return missing, unknown
 
 
-def _stored(storage: Storage) -> Iterator[str]:
+def _iterate_stored_names(storage: Storage) -> Iterator[str]:
     """Yield the names of all stored originals."""
     if storage.exists(ORIGINALS):
         for base in storage.listdir(ORIGINALS)[0]:

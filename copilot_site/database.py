@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 from copilot_site.home import Home
 
 
-def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]:
+def build_database_entry(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]:
     """Return Django's DATABASES entry. role: the one that processes take on.
 
     `?pool_mode=transaction` says that PgBouncer gives each transaction another session: no cursor outlives its transaction.
@@ -31,7 +31,7 @@ def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]
     return entry
 
 
-def keep_open(entry: dict[str, Any], connections: int) -> None:
+def keep_connections_open(entry: dict[str, Any], connections: int) -> None:
     """Let a process keep connections open. For ASGI only: under Celery prefork, forked children would share the pool."""
     entry["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL leaves the pool full of dead connections
     entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": connections, "timeout": 10}

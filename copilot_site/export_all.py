@@ -26,10 +26,10 @@ from django.db.models import Prefetch
 from agent.models import Message, Session, VerifiedAnswer
 from audit import verify_export
 from audit.actions import Action
-from audit.export import export_entries, format_named
-from audit.record import record
+from audit.export import export_entries, find_export_format
+from audit.record import record_action
 from audit.selectors import EntryFilter
-from copilot_site.backup import for_us_alone, make_private, refuse_used
+from copilot_site.backup import make_folder_private, require_unused_folder, use_private_file_mode
 from knowledge.models import Document, DocumentVersion, Folder, FolderLink
 from knowledge.services.grant_files import export_grants
 
@@ -40,26 +40,26 @@ NAME_BYTES = 200
 
 def export_all(folder: Path) -> Iterator[str]:
     """Write everything into a new folder that only this user can read; yield the steps done. Raises InvalidInput."""
-    refuse_used(folder)
-    with for_us_alone():
-        make_private(folder)
-        record(None, Action.DATA_EXPORTED)
+    require_unused_folder(folder)
+    with use_private_file_mode():
+        make_folder_private(folder)
+        record_action(None, Action.DATA_EXPORTED)
         for name, rows in (
-            ("documents", _documents(folder)),
-            ("people", _people()),
-            ("conversations", _conversations()),
-            ("verified_answers", _verified_answers()),
+            ("documents", _export_documents(folder)),
+            ("people", _iterate_people()),
+            ("conversations", _iterate_conversations()),
+            ("verified_answers", _iterate_verified_answers()),
         ):
-            yield f"{name}.jsonl: {_write(folder / f'{name}.jsonl', rows)}"
+            yield f"{name}.jsonl: {_write_rows(folder / f'{name}.jsonl', rows)}"
         with (folder / "grants.csv").open("w", encoding="utf-8", newline="") as out:
             yield f"grants.csv: {export_grants(None, out)}"
         with (folder / "audit.jsonl").open("wb") as log:
-            log.writelines(export_entries(None, chosen=EntryFilter(), form=format_named("jsonl")))
+            log.writelines(export_entries(None, chosen=EntryFilter(), form=find_export_format("jsonl")))
         program = shutil.copyfile(Path(verify_export.__file__), folder / "verify_export.py")
         yield f"audit.jsonl: check it with python3 {program} {folder / 'audit.jsonl'}"
 
 
-def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     count = 0
     with path.open("w", encoding="utf-8") as out:
         for row in rows:
@@ -68,12 +68,12 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     return count
 
 
-def _documents(folder: Path) -> Iterator[dict[str, Any]]:
+def _export_documents(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield each document with the places of its files, which are copied on the way; the files of conversations, too."""
     versions = Prefetch("versions", DocumentVersion.unscoped.order_by("number"))
     wanted = Document.unscoped.select_related("folder", "knowledge_base", "owner").prefetch_related(versions)
     for document in wanted.order_by("pk").iterator(chunk_size=BATCH):
-        names = _folder_names(document.trashed_from or document.folder)
+        names = _list_folder_names(document.trashed_from or document.folder)
         yield {
             "id": document.pk,
             "knowledge_base": document.knowledge_base.name,
@@ -94,32 +94,32 @@ def _documents(folder: Path) -> Iterator[dict[str, Any]]:
                     "sha256": version.sha256,
                     "created_at": version.created_at,
                     "approved_at": version.approved_at,
-                    "file": _copy(version, folder, _place(document, names, version)),
+                    "file": _copy_file(version, folder, _build_file_place(document, names, version)),
                 }
                 for version in document.versions.all()
             ],
         }
 
 
-def _folder_names(folder: Folder) -> list[str]:
+def _list_folder_names(folder: Folder) -> list[str]:
     """Return the names from the top folder below the base down to this one."""
     above = FolderLink.objects.filter(descendant=folder, ancestor__parent__isnull=False).order_by("-depth")
     return list(above.values_list("ancestor__name", flat=True))
 
 
-def _place(document: Document, names: list[str], version: DocumentVersion) -> Path:
+def _build_file_place(document: Document, names: list[str], version: DocumentVersion) -> Path:
     if version.pk == document.current_version_id and not document.trashed_at:
-        return Path("documents", *map(_safe, (document.knowledge_base.name, *names, document.filename)))
-    return Path("versions", str(document.pk), f"{version.number}-{_safe(document.filename)}")
+        return Path("documents", *map(_make_safe_name, (document.knowledge_base.name, *names, document.filename)))
+    return Path("versions", str(document.pk), f"{version.number}-{_make_safe_name(document.filename)}")
 
 
-def _safe(name: str) -> str:
+def _make_safe_name(name: str) -> str:
     """Return a name that every file system takes."""
     path = Path(UNSAFE.sub("_", name) or "_")
     return path.stem.encode()[:NAME_BYTES].decode(errors="ignore") + path.suffix[:20]
 
 
-def _copy(version: DocumentVersion, folder: Path, place: Path) -> str | None:
+def _copy_file(version: DocumentVersion, folder: Path, place: Path) -> str | None:
     """Copy the file; return its place, None where the storage has lost it."""
     if (folder / place).exists():  # two names that are one here
         place = Path("versions", str(version.document_id), f"{version.number}-{place.name}")
@@ -132,7 +132,7 @@ def _copy(version: DocumentVersion, folder: Path, place: Path) -> str | None:
     return str(place)
 
 
-def _people() -> Iterator[dict[str, Any]]:
+def _iterate_people() -> Iterator[dict[str, Any]]:
     for person in User.objects.prefetch_related("groups").order_by("pk").iterator(chunk_size=BATCH):
         yield {
             "sign_in_name": person.username,
@@ -145,7 +145,7 @@ def _people() -> Iterator[dict[str, Any]]:
         }
 
 
-def _conversations() -> Iterator[dict[str, Any]]:
+def _iterate_conversations() -> Iterator[dict[str, Any]]:
     messages = Prefetch(
         "messages", Message.objects.order_by("created_at").prefetch_related("citations", "queries", "pages")
     )
@@ -156,11 +156,11 @@ def _conversations() -> Iterator[dict[str, Any]]:
             "person": session.user.username,
             "title": session.title,
             "created_at": session.created_at,
-            "messages": [_message(message) for message in session.messages.all()],
+            "messages": [_build_message(message) for message in session.messages.all()],
         }
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _build_message(message: Message) -> dict[str, Any]:
     return {
         "id": message.pk,
         "answers": message.parent_id,
@@ -178,7 +178,7 @@ def _message(message: Message) -> dict[str, Any]:
     }
 
 
-def _verified_answers() -> Iterator[dict[str, Any]]:
+def _iterate_verified_answers() -> Iterator[dict[str, Any]]:
     wanted = VerifiedAnswer.unscoped.select_related("verified_by").prefetch_related("wordings", "sources__data_source")
     for answer in wanted.order_by("verified_at", "pk").iterator(chunk_size=BATCH):
         yield {

@@ -63,29 +63,29 @@ class Probe:
         return [name for name in self._names if name not in self._sound]
 
 
-def _database() -> Iterator[str]:
-    with own_connection() as own:
+def _check_database() -> Iterator[str]:
+    with open_own_connection() as own:
         for name, look in (
-            ("database", doctor.postgres),
-            ("pgvector", doctor.pgvector),
-            ("migrations", doctor.migrations),
+            ("database", doctor.check_postgres),
+            ("pgvector", doctor.check_pgvector),
+            ("migrations", doctor.check_migrations),
         ):
             if look(own).ok:
                 yield name
 
 
-def _broker() -> Iterator[str]:
-    if doctor.broker().ok:
+def _check_broker() -> Iterator[str]:
+    if doctor.check_broker().ok:
         yield "broker"
 
 
-def _disk() -> Iterator[str]:
+def _check_disk() -> Iterator[str]:
     if shutil.disk_usage(settings.HOME.root).free >= MIN_FREE_BYTES:
         yield "disk"
 
 
 @contextmanager
-def own_connection() -> Iterator[BaseDatabaseWrapper]:
+def open_own_connection() -> Iterator[BaseDatabaseWrapper]:
     """Open a connection outside the pool, where a probe would wait, under the role that signed in, like the doctor.
 
     It is the thread's default meanwhile: the ORM would otherwise take one from the pool and never return it.
@@ -105,7 +105,7 @@ def own_connection() -> Iterator[BaseDatabaseWrapper]:
 
 
 PROBES = (
-    Probe(("database", "pgvector", "migrations"), _database),
-    Probe(("broker",), _broker),
-    Probe(("disk",), _disk),
+    Probe(("database", "pgvector", "migrations"), _check_database),
+    Probe(("broker",), _check_broker),
+    Probe(("disk",), _check_disk),
 )

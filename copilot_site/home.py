@@ -58,18 +58,18 @@ class Home:
 
         Raises ConfigError where the file is damaged, or is gone and the database that was made with it is not.
         """
-        known = self._secrets()
+        known = self._load_secrets()
         if name not in known:
             if name == "postgres" and (self.postgres / "PG_VERSION").exists():
                 raise ConfigError(
                     f"{self._vault} does not hold the password of the database in {self.postgres}: restore it from your backup."
                 )
             self.keep_secret(name, secrets.token_urlsafe(48))
-        return self._secrets()[name]
+        return self._load_secrets()[name]
 
     def keep_secret(self, name: str, value: str) -> None:
         """Store a secret of another home in this one, atomically."""
-        known = self._secrets() | {name: value}
+        known = self._load_secrets() | {name: value}
         fresh = self._vault.with_suffix(f".{secrets.token_hex(4)}")
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(known, indent=1))
@@ -79,18 +79,18 @@ class Home:
     def _vault(self) -> Path:
         return self.root / "secrets.json"
 
-    def _secrets(self) -> dict[str, str]:
+    def _load_secrets(self) -> dict[str, str]:
         try:
             self.create()
             known: dict[str, str] = json.loads(self._vault.read_text()) if self._vault.exists() else {}
         except OSError as error:
-            raise unusable(self, error) from error
+            raise make_unusable_error(self, error) from error
         except ValueError as error:
             raise ConfigError(f"{self._vault} is damaged: restore it from your backup.") from error
         return known
 
 
-def unusable(home: Home, error: OSError) -> ConfigError:
+def make_unusable_error(home: Home, error: OSError) -> ConfigError:
     """Return the error for a state folder that cannot be made or written."""
     if error.errno in NO_SPACE:
         return ConfigError(

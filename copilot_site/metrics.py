@@ -22,11 +22,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from redis import Redis, RedisError
 
-from audit.selectors import signing
+from audit.selectors import find_signing_state
 from copilot_site.celery import HEARTBEAT_KEY
-from copilot_site.health import own_connection
-from copilot_site.lib.measures import COUNTS, HISTOGRAMS, Durations, counted
-from knowledge.gauges import last_read, unfinished
+from copilot_site.health import open_own_connection
+from copilot_site.lib.measures import COUNTS, HISTOGRAMS, Durations, read_counts
+from knowledge.gauges import count_unfinished_versions, iterate_source_readings
 from knowledge.models import ParseStatus
 
 log = structlog.get_logger(__name__)
@@ -49,15 +49,15 @@ GAUGES: Final = {  # name: what it says, its labels
 Sample = tuple[str, tuple[str, ...], float]
 
 
-def token() -> str:
+def derive_metrics_token() -> str:
     """Return the token of Prometheus: made from the secret key, so that all processes know it; a new key makes a new one."""
     return salted_hmac("copilot.metrics", "token", algorithm="sha256").hexdigest()
 
 
-def metrics(request: HttpRequest) -> HttpResponse:
+def render_metrics(request: HttpRequest) -> HttpResponse:
     """Return all metrics; 401 without the token."""
     sent = request.headers.get("Authorization", "")
-    if not constant_time_compare(sent, f"Bearer {token()}"):
+    if not constant_time_compare(sent, f"Bearer {derive_metrics_token()}"):
         refusal = "Send the token that `manage.py metrics_token` prints, as “Authorization: Bearer …”.\n"
         return HttpResponse(refusal, status=401, content_type="text/plain", headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(generate_latest(_Site()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -81,11 +81,11 @@ class _Site:
                 gauges["copilot_up"].add_metric((part,), 1)
 
         def valkey() -> Iterator[Sample]:
-            counts.update(counted())
-            yield from _of_valkey()
+            counts.update(read_counts())
+            yield from _read_valkey_samples()
 
         read("valkey", valkey)
-        read("database", _of_database)
+        read("database", _read_database_samples)
         gauges["copilot_disk_free_bytes"].add_metric((), shutil.disk_usage(settings.HOME.root).free)
         yield from gauges.values()
         for count in COUNTS:
@@ -94,10 +94,10 @@ class _Site:
                 if name == count.name:
                     family.add_metric(values, amount)
             yield family
-        yield from (_histogram(histogram, counts) for histogram in HISTOGRAMS)
+        yield from (_build_histogram(histogram, counts) for histogram in HISTOGRAMS)
 
 
-def _histogram(durations: Durations, counts: dict[tuple[str, ...], float]) -> Metric:
+def _build_histogram(durations: Durations, counts: dict[tuple[str, ...], float]) -> Metric:
     family = HistogramMetricFamily(durations.name, durations.about, labels=durations.labels)
     for values in sorted({tuple(values) for name, *values, _bucket in counts if name == durations.name}):
         own = (durations.name, *values)
@@ -107,7 +107,7 @@ def _histogram(durations: Durations, counts: dict[tuple[str, ...], float]) -> Me
     return family
 
 
-def _of_valkey() -> Iterator[Sample]:
+def _read_valkey_samples() -> Iterator[Sample]:
     with Redis.from_url(settings.REDIS_URL, protocol=2, socket_timeout=2) as valkey:
         for queue in QUEUES:
             yield "copilot_queue_messages", (queue,), float(valkey.llen(queue))
@@ -115,8 +115,8 @@ def _of_valkey() -> Iterator[Sample]:
         yield "copilot_beat_age_seconds", (), time.time() - beat_at
 
 
-def _of_database() -> Iterator[Sample]:
-    with own_connection(), transaction.atomic():
+def _read_database_samples() -> Iterator[Sample]:
+    with open_own_connection(), transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(STATEMENT_MS)])
             cursor.execute(
@@ -126,16 +126,16 @@ def _of_database() -> Iterator[Sample]:
                 yield "copilot_database_connections", (state,), count
             cursor.execute("SELECT current_setting('max_connections')::int")
             yield "copilot_database_connections_max", (), cursor.fetchone()[0]
-        for row in unfinished():
+        for row in count_unfinished_versions():
             yield "copilot_ingestion_versions", (row.queue, row.status.value), row.count
             if row.status is ParseStatus.PENDING:
-                yield "copilot_queue_oldest_seconds", (row.queue,), _seconds_since(row.oldest)
-        for name, read_at in last_read():
-            yield "copilot_source_age_seconds", (name,), _seconds_since(read_at)
-        log_ends = signing()
+                yield "copilot_queue_oldest_seconds", (row.queue,), _compute_seconds_since(row.oldest)
+        for name, read_at in iterate_source_readings():
+            yield "copilot_source_age_seconds", (name,), _compute_seconds_since(read_at)
+        log_ends = find_signing_state()
         yield "copilot_audit_entries", (), log_ends.head.seq if log_ends.head else 0
-        yield "copilot_audit_unsigned_seconds", (), _seconds_since(log_ends.due_at) if log_ends.due_at else 0
+        yield "copilot_audit_unsigned_seconds", (), _compute_seconds_since(log_ends.due_at) if log_ends.due_at else 0
 
 
-def _seconds_since(moment: datetime) -> float:
+def _compute_seconds_since(moment: datetime) -> float:
     return max(0.0, (timezone.now() - moment).total_seconds())

@@ -88,19 +88,19 @@ PER_ADDRESS: Final = 1  # of all together that come from one address without sho
 DECLARED: Final = {f"{method}{name}": pool for pool, method, names in LISTS for name in names.split()}
 
 
-def declared_pool(method: str, route: str) -> str | None:
+def find_declared_pool(method: str, route: str) -> str | None:
     """Return the pool of a route, by its name with namespaces; None for an undeclared one."""
     if found := DECLARED.get(f"{method} {route}") or DECLARED.get(route):
         return found
     return PAGE if route.startswith("admin:") and route.endswith(OF_MODELS) else None
 
 
-def pool_of(method: str, route: str) -> str:
+def find_pool(method: str, route: str) -> str:
     """Return the pool that a request waits for. route: "" for an unknown address."""
-    return declared_pool(method, route) or (TRANSFER if route else PAGE)
+    return find_declared_pool(method, route) or (TRANSFER if route else PAGE)
 
 
-def shares() -> dict[str, Share]:
+def build_shares() -> dict[str, Share]:
     """Return the shares of one process. A page is not worth waiting for longer than 15 s; a transfer is.
 
     One person holds less than a pool, their anonymous requests included. A party is a person's id or an address.

@@ -35,7 +35,7 @@ def is_exposed(config: Config) -> bool:
     return config.host not in LOCAL_ADDRESSES or not names <= LOCAL
 
 
-def dangers(config: Config) -> Iterator[str]:
+def find_dangers(config: Config) -> Iterator[str]:
     """Return a sentence for each danger of an exposed site; nothing for a site that only this machine reaches."""
     if not is_exposed(config):
         return
@@ -44,7 +44,7 @@ def dangers(config: Config) -> Iterator[str]:
             "Others reach this site by plain HTTP, which shows passwords to the network: put a proxy that ends TLS in front and set "
             "COPILOT_HTTPS=true (and COPILOT_TRUSTED_PROXY=true), or keep COPILOT_HOST and COPILOT_ALLOWED_HOSTS to this machine."
         )
-    if config.secret_key and _is_weak(config.secret_key.get_secret_value()):
+    if config.secret_key and _is_weak_key(config.secret_key.get_secret_value()):
         yield (
             "COPILOT_SECRET_KEY can be guessed, and whoever knows it signs in as anybody: set it to 50 or more random characters, such "
             "as `openssl rand -base64 48` gives, or unset it."
@@ -59,13 +59,13 @@ def dangers(config: Config) -> Iterator[str]:
         yield "COPILOT_DB_ROLE_PASSWORD is one that everybody tries first: set a random one."
 
 
-def require_safe(config: Config) -> None:
+def require_safe_config(config: Config) -> None:
     """Raise ConfigError with the first danger."""
-    for sentence in dangers(config):
+    for sentence in find_dangers(config):
         raise ConfigError(sentence)
 
 
-def _is_weak(key: str) -> bool:
+def _is_weak_key(key: str) -> bool:
     is_repeated = key in (key + key)[1:-1]
     return len(set(key)) < MIN_DIFFERENT or is_repeated or PLACEHOLDERS.search(key) is not None
 

@@ -27,7 +27,7 @@ QUESTIONS = {
 }  # about rows of the group's own org unit: elsewhere the answer is 0
 
 
-def business_database() -> Address:
+def find_business_database() -> Address:
     """Return the address of the demo's business data."""
     server = Address.of_django()
     return server.at(f"{server.database}{SUFFIX}")
@@ -35,7 +35,7 @@ def business_database() -> Address:
 
 def load_business_data() -> Address:
     """Make the database anew. The product's account must be allowed to make databases."""
-    address = business_database()
+    address = find_business_database()
     with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as connection:
         name = sql.Identifier(address.database)
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
@@ -53,13 +53,13 @@ def describe_business_data(address: Address) -> DataSource:
     return source
 
 
-def may_ask(source: DataSource, groups: Iterable[Group]) -> None:
+def grant_asking(source: DataSource, groups: Iterable[Group]) -> None:
     """Let each of these ask the whole source and see the rows of its own units."""
     for group in groups:
         grant(None, source, to=group)
 
 
-def may_correct(source: DataSource, groups: Iterable[Group]) -> None:
+def grant_correcting(source: DataSource, groups: Iterable[Group]) -> None:
     """Let each of these manage the source: define its words and correct answers."""
     for group in groups:
         grant(None, source, to=group, right=Right.MANAGE)

@@ -145,7 +145,7 @@ class Company(_Spec):
     def places(self) -> frozenset[str]:
         """Return every path a grant may name: knowledge bases and folders."""
         bases = ((base.key, base.folders) for base in self.knowledge_bases)
-        return frozenset(chain.from_iterable(_paths(key, folders) for key, folders in bases))
+        return frozenset(chain.from_iterable(_iterate_paths(key, folders) for key, folders in bases))
 
     def readers(self, path: str) -> frozenset[str]:
         """Return the usernames that a grant on `path` or on a place above it lets view the folder or document."""
@@ -170,27 +170,29 @@ class Company(_Spec):
     def _assistants_name_what_exists(self) -> Self:
         for assistant in self.assistants:
             where = f"the assistant {assistant.name.en!r}"
-            _known(where, assistant.bases, frozenset(base.key for base in self.knowledge_bases), "base")
-            _known(where, assistant.groups, frozenset(group.key for group in self.groups), "group")
-            _known(where, assistant.ask, frozenset(question.ask for question in self.questions), "question")
+            _require_known_names(where, assistant.bases, frozenset(base.key for base in self.knowledge_bases), "base")
+            _require_known_names(where, assistant.groups, frozenset(group.key for group in self.groups), "group")
+            _require_known_names(
+                where, assistant.ask, frozenset(question.ask for question in self.questions), "question"
+            )
         return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
-        groups = _once("groups", [group.key for group in self.groups])
-        people = _once("people", [person.username for person in self.people])
-        _once("knowledge_bases", [base.key for base in self.knowledge_bases])
+        groups = _require_unique_keys("groups", [group.key for group in self.groups])
+        people = _require_unique_keys("people", [person.username for person in self.people])
+        _require_unique_keys("knowledge_bases", [base.key for base in self.knowledge_bases])
         for group in self.groups:
-            _known(f"group {group.key}", [group.parent] if group.parent else [], groups, "group")
+            _require_known_names(f"group {group.key}", [group.parent] if group.parent else [], groups, "group")
         for person in self.people:
-            _known(f"person {person.username}", person.groups, groups, "group")
+            _require_known_names(f"person {person.username}", person.groups, groups, "group")
         for grant in self.grants:
-            _known(f"grant on {grant.where}", [grant.where], self.places, "place")
-            _known(f"grant on {grant.where}", [grant.group] if grant.group else [], groups, "group")
-            _known(f"grant on {grant.where}", [grant.user] if grant.user else [], people, "person")
+            _require_known_names(f"grant on {grant.where}", [grant.where], self.places, "place")
+            _require_known_names(f"grant on {grant.where}", [grant.group] if grant.group else [], groups, "group")
+            _require_known_names(f"grant on {grant.where}", [grant.user] if grant.user else [], people, "person")
         for review in self.reviews:
-            _known(f"the review of {review.document}", [review.owner], people, "person")
-            _known(
+            _require_known_names(f"the review of {review.document}", [review.owner], people, "person")
+            _require_known_names(
                 f"the review of {review.document}", [str(PurePosixPath(review.document).parent)], self.places, "place"
             )
         for question in self.questions:
@@ -218,10 +220,10 @@ def load_company(file: Path = COMPANY_FILE) -> Company:
     except yaml.YAMLError as error:
         raise CompanyError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from error
     except ValidationError as error:
-        raise CompanyError(f"{file.name}: {_sentence(error.errors()[0])}") from error
+        raise CompanyError(f"{file.name}: {_format_first_error(error.errors()[0])}") from error
 
 
-def documents(company: Company, root: Path = DOCUMENTS) -> list[DemoDocument]:
+def list_documents(company: Company, root: Path = DOCUMENTS) -> list[DemoDocument]:
     """Return every document with its folder, sorted by path. Raises CompanyError for a file in no declared folder."""
     found = [
         DemoDocument(folder=file.parent.relative_to(root).as_posix(), file=file)
@@ -236,26 +238,26 @@ def documents(company: Company, root: Path = DOCUMENTS) -> list[DemoDocument]:
     return found
 
 
-def _paths(parent: str, folders: Sequence[FolderSpec]) -> Iterator[str]:
+def _iterate_paths(parent: str, folders: Sequence[FolderSpec]) -> Iterator[str]:
     yield parent
     for folder in folders:
-        yield from _paths(f"{parent}/{folder.key}", folder.folders)
+        yield from _iterate_paths(f"{parent}/{folder.key}", folder.folders)
 
 
-def _once(where: str, keys: Sequence[str]) -> frozenset[str]:
+def _require_unique_keys(where: str, keys: Sequence[str]) -> frozenset[str]:
     for key in keys:
         if keys.count(key) > 1:
             raise ValueError(f"{where} has {key!r} twice")
     return frozenset(keys)
 
 
-def _known(where: str, names: Sequence[str], known: frozenset[str], kind: str) -> None:
+def _require_known_names(where: str, names: Sequence[str], known: frozenset[str], kind: str) -> None:
     for name in names:
         if name not in known:
             raise ValueError(f"{where} names the {kind} {name!r}, which is not declared")
 
 
-def _sentence(error: ErrorDetails) -> str:
+def _format_first_error(error: ErrorDetails) -> str:
     """Return one sentence for the first error, with its place such as people[2].email."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
     if error["type"] == "extra_forbidden":

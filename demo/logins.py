@@ -18,7 +18,7 @@ class Login(NamedTuple):
         return f"{self.username:<8} {self.password}   {self.role}"
 
 
-def logins() -> list[Login]:
+def list_logins() -> list[Login]:
     """Return everybody who can sign in, in the order of the company file."""
     company = load_company()
     people = [Login(person.username, company.password, person.role.en) for person in company.people]
@@ -26,8 +26,8 @@ def logins() -> list[Login]:
     return [*people, Login(ADMINISTRATOR, company.password, role)]
 
 
-def public_accounts() -> list[str]:
+def list_public_accounts() -> list[str]:
     """Return the names of accounts that still have the password from the company file."""
-    known = {login.username: login.password for login in logins()}
+    known = {login.username: login.password for login in list_logins()}
     found = User.objects.filter(username__in=known, is_active=True).order_by("username")
     return [user.username for user in found if user.check_password(known[user.username])]

@@ -3,8 +3,8 @@
 from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 
-from demo.company import documents, load_company
-from demo.wiki import page_names
+from demo.company import list_documents, load_company
+from demo.wiki import list_page_names
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 
 
@@ -13,9 +13,9 @@ def is_empty() -> bool:
     return not User.objects.exists() and not KnowledgeBase.unscoped.exists()
 
 
-def waiting() -> QuerySet[DocumentVersion]:
+def list_waiting_documents() -> QuerySet[DocumentVersion]:
     """Return the demo's documents that are not fully ingested; last those still leased by a killed start."""
-    names = [document.file.name for document in documents(load_company())] + page_names()
+    names = [document.file.name for document in list_documents(load_company())] + list_page_names()
     unread = DocumentVersion.unscoped.filter(parse_status__in=(ParseStatus.PENDING, ParseStatus.PROCESSING))
     return unread.filter(uploaded_by=None, document__filename__in=names).order_by(
         F("lease_expires_at").asc(nulls_first=True), "created_at"
@@ -24,4 +24,4 @@ def waiting() -> QuerySet[DocumentVersion]:
 
 def is_unfinished() -> bool:
     """Return whether `manage.py seed_demo` has something to do."""
-    return is_empty() or waiting().exists()
+    return is_empty() or list_waiting_documents().exists()

@@ -6,7 +6,7 @@ from shutil import copytree
 from django.conf import settings
 
 from knowledge.models import Every, KnowledgeBase, Source, Trigger
-from knowledge.services.folders import add_folder, root_folder
+from knowledge.services.folders import add_folder, find_root_folder
 from knowledge.sources.reading import read_source
 from knowledge.sources.services import save_source
 
@@ -14,7 +14,7 @@ PAGES = Path(__file__).parent / "wiki"
 NAME = "团队维基 | Team wiki"
 
 
-def page_names() -> list[str]:
+def list_page_names() -> list[str]:
     """Return the file names of its pages."""
     return [page.name for page in PAGES.rglob("*.md")]
 
@@ -31,7 +31,7 @@ def connect_wiki(base: KnowledgeBase) -> None:
     """Fill a folder of the base from the wiki, now and every hour; runs inside the caller's transaction."""
     source = Source(
         name=NAME,
-        folder=add_folder(None, root_folder(base), NAME),
+        folder=add_folder(None, find_root_folder(base), NAME),
         kind="folder",
         settings={"path": str(copy_pages())},
         every_minutes=Every.HOUR,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.core.management.base import BaseCommand, CommandParser
 from pydantic import BaseModel, ValidationError
 
-from copilot_site.lib.commands import file_to_write, one_sentence, read_text
+from copilot_site.lib.commands import check_output_file, read_text_file, report_command_errors
 from copilot_site.lib.errors import InvalidInput
 
 GOLD_DAY = date(2026, 11, 21)  # the day that the gold statements of the question files name
@@ -23,10 +23,10 @@ class ReportCommand(BaseCommand):
     """Measure, write the report where `--json` says, and print it."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", type=file_to_write, help="write the whole report to this file")
+        parser.add_argument("--json", type=check_output_file, help="write the whole report to this file")
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             report = self.measure(options)
         if options["json"]:
             text = json.dumps(report, indent=1, ensure_ascii=False)
@@ -62,7 +62,7 @@ class QuestionFileCommand(ReportCommand):
 def read_rows(file: Path, model: type[Row]) -> list[Row]:
     """Read a file of JSON lines, blank lines skipped. Raises InvalidInput with file and line."""
     rows = []
-    for number, line in enumerate(read_text(file).split("\n"), 1):
+    for number, line in enumerate(read_text_file(file).split("\n"), 1):
         if line.strip():
             try:
                 rows.append(model.model_validate_json(line))

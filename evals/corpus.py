@@ -21,15 +21,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny, give
-from copilot_site.lib.commands import read_text
+from authz.rights.grants import deny_rights, grant_rights
+from copilot_site.lib.commands import read_text_file
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.command import ReportCommand, read_rows
-from knowledge.ingestion.completion import complete
+from knowledge.ingestion.completion import wait_for_versions
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.folders import create_knowledge_base, ensure_path, root_folder
+from knowledge.services.folders import create_knowledge_base, ensure_path, find_root_folder
 from knowledge.services.removal import remove_document
 from knowledge.services.uploads import IncomingFile, Upload, add_document
 
@@ -127,7 +127,7 @@ def _unique_ids(file: Path, rows: Sequence[CorpusDocument] | Sequence[Query]) ->
 def _read_qrels(file: Path, query_ids: set[str], document_ids: set[str]) -> Judgements:
     """Read the judgements. A first line whose grade is no number is a header."""
     qrels: Judgements = {}
-    lines = csv.reader(read_text(file).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    lines = csv.reader(read_text_file(file).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     for fields in filter(None, lines):
         where = f"{file}, line {lines.line_num}"
         if len(fields) != 3:
@@ -151,19 +151,19 @@ def load_corpus(dataset: Dataset, reader: Principal, *, name: str) -> LoadedCorp
     reader: gets the right to view it. Raises InvalidInput when a document cannot be ingested.
     """
     base = KnowledgeBase.unscoped.filter(name=name).first() or create_knowledge_base(None, name=name)
-    root = root_folder(base)
+    root = find_root_folder(base)
     # a document without text has no row
     rows = [(number, document) for number, document in enumerate(dataset.corpus) if document.text.strip()]
     uploads = {document.id: _upload(root, number, document) for number, document in rows}
     unfinished = {ParseStatus.PENDING, ParseStatus.PROCESSING}
     waiting = [upload.version.pk for upload in uploads.values() if upload.version.parse_status in unfinished]
-    with progress(waiting, desc="read and index", unit="document") as bar:
-        complete(waiting, queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
+    with show_progress_bar(waiting, desc="read and index", unit="document") as bar:
+        wait_for_versions(waiting, queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
     kept = {upload.document.pk: name for name, upload in uploads.items()}
     for document in Document.unscoped.filter(knowledge_base=base).exclude(pk__in=kept):
         remove_document(None, document)  # an earlier corpus of the same name left it: it would be found, too
     refresh_statistics(base)
-    give(None, [Right.VIEW], base, to=User.objects.get(pk=reader.user_id))
+    grant_rights(None, [Right.VIEW], base, to=User.objects.get(pk=reader.user_id))
     broken = Document.unscoped.filter(knowledge_base=base, versions__parse_status=ParseStatus.FAILED).first()
     if broken is not None:
         raise InvalidInput(f"{broken.title} could not be ingested: {broken.versions.all()[0].failure_reason}")
@@ -188,7 +188,7 @@ def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -
     user = User.objects.get(pk=reader.user_id)
     with transaction.atomic():
         for document in corpus.documents(external):
-            deny(None, [Right.VIEW], document.folder, to=user)
+            deny_rights(None, [Right.VIEW], document.folder, to=user)
         yield
         transaction.set_rollback(True)
 

@@ -23,9 +23,9 @@ from django.urls import reverse
 
 from agent.models import Message, Role, Session
 from authz.permissions import Right
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from copilot_site.lib.errors import Conflict
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.report import Report, Row, percentile
 from evals.rights_world import make_member, make_tree
 from knowledge.models import Chunk, Document, DocumentVersion, Folder
@@ -97,7 +97,7 @@ def _measured(world: World, pairs: int) -> dict[str, Pairs]:
     outsider, forbidden, visible = world
     client = signed_in(outsider)
     found = {name: Pairs() for name in (*ROUTES, CONTROL)}
-    for number in progress(range(-WARM_UP, pairs), desc="by turns", unit="pair"):
+    for number in show_progress_bar(range(-WARM_UP, pairs), desc="by turns", unit="pair"):
         for name, times in found.items():
             rows = visible if name == CONTROL else forbidden
             address = ROUTES.get(name, ROUTES["document (API)"])
@@ -174,7 +174,7 @@ def _make_world(count: int) -> World:
     _base, closed = make_tree(FOLDERS)
     _other, opened = make_tree(FOLDERS)
     for group in groups:
-        give(None, [Right.VIEW], opened[0], to=group)
+        grant_rights(None, [Right.VIEW], opened[0], to=group)
     forbidden, visible = (
         [_target(folders[1 + number % (FOLDERS - 1)], user, number) for number in range(count)]
         for folders, user in ((closed, owner), (opened, outsider))

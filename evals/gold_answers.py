@@ -14,15 +14,15 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import get_message
 from agent.events import Event
 from agent.models import Session
-from agent.runs.start import ask
-from agent.text.overlap import share_covered
+from agent.runs.start import ask_question
+from agent.text.overlap import compute_term_coverage
 from authz.principal import Principal
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.execute import Access
 from business.sources.services import open_sources
 from evals.rows import alternatives, matches
 from knowledge.retrieval.search import Scope
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 ENOUGH = 0.8  # share of the gold answer's words that a right answer from documents has
 Rows = Sequence[Sequence[Any]]
@@ -35,8 +35,13 @@ def ask_chat(principal: Principal, session: Session, question: str) -> ShownMess
 
 
 async def _events(principal: Principal, session_id: Any, question: str) -> list[Event]:
-    language = "zh-hans" if language_of(question) == "zh" else "en"
-    return [e async for e in ask(principal, session_id=session_id, question=question, scope=Scope(), language=language)]
+    language = "zh-hans" if detect_language(question) == "zh" else "en"
+    return [
+        e
+        async for e in ask_question(
+            principal, session_id=session_id, question=question, scope=Scope(), language=language
+        )
+    ]
 
 
 def gold_rows(principal: Principal, sql: str, today: date) -> list[Rows]:
@@ -52,7 +57,7 @@ def _gold_rows(principal: Principal, sql: str, today: date) -> Iterator[Rows]:
         if not isinstance(opened.access, Access):
             continue
         now = datetime.now(ZoneInfo(opened.layer.time_zone)).date()
-        with connected(opened.access.admin) as connection:
+        with connect_to_source(opened.access.admin) as connection:
             for statement in alternatives(sql.replace(f"{today}", f"{now}")):
                 try:
                     yield connection.execute(statement.encode()).fetchall()
@@ -62,7 +67,7 @@ def _gold_rows(principal: Principal, sql: str, today: date) -> Iterator[Rows]:
 
 def has_answer(text: str, answer: str | None) -> bool:
     """Tell whether a text says a gold answer; False without one."""
-    return answer is not None and share_covered(answer, text) >= ENOUGH
+    return answer is not None and compute_term_coverage(answer, text) >= ENOUGH
 
 
 def has_rows(shown: ShownMessage, gold: Sequence[Rows]) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from business.connections.postgres_session import reading, require_affordable
+from business.connections.postgres_session import open_read_only, require_affordable_aggregates
 from business.execute import Access, run_sql
-from business.guard.guard import guard
+from business.guard.guard import guard_statement
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.sandbox import sql_views
@@ -20,7 +20,7 @@ from copilot_site.lib.errors import InvalidInput
 from evals.guard_cases import arena, as_owner, read_case_file
 from evals.report import Report, Row, percentile_rows
 
-# milliseconds of each run of each statement; `ours` and `owner` alternate, each place is one pair; `guard`: processor time
+# milliseconds of each run of each statement; `ours` and `owner` alternate, each place is one pair; `guard_statement`: processor time
 Taken = defaultdict[str, list[float]]
 
 
@@ -74,12 +74,12 @@ async def _measured(access: Access, texts: Sequence[str], rounds: int) -> tuple[
 
 
 async def _measure(access: Access, text: str, taken: Taken) -> None:
-    schema = sql_views.name_of(access.admin, access.policy)
+    schema = sql_views.build_sandbox_name(access.admin, access.policy)
     began = time.process_time_ns()
-    checked = guard(text, access.policy, Target(schema))
+    checked = guard_statement(text, access.policy, Target(schema))
     taken["guard"].append((time.process_time_ns() - began) / 1e6)
-    async with reading(access.admin.as_role(schema)) as connection:
-        taken["plan"].append(await _ms(require_affordable(connection, checked, access.limits)))
+    async with open_read_only(access.admin.as_role(schema)) as connection:
+        taken["plan"].append(await _ms(require_affordable_aggregates(connection, checked, access.limits)))
     taken["ours"].append(await _ms(run_sql(access, text)))
     taken["owner"].append(await _ms(as_owner(access.admin, text)))
 

@@ -18,18 +18,18 @@ from postgast import pg_query_pb2
 from psycopg import sql
 
 from business.connections.address import Address
-from business.connections.postgres_session import DEFAULTS, reading
+from business.connections.postgres_session import DEFAULTS, open_read_only
 from business.execute import Access, Protection, run_sql
-from business.guard.grammar import clean, parse_query, select_of, text_of
+from business.guard.grammar import deparse_tree, find_outermost_select, parse_query, strip_statement
 from business.guard.refusal import SqlRefused
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
 from business.limits import MAX_ROWS, Limits
-from business.sandbox.scratch_database import copy_of, scratch_database
-from business.sandbox.sql_views import name_of
+from business.sandbox.scratch_database import copy_scratch_database, open_scratch_database
+from business.sandbox.sql_views import build_sandbox_name
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import policy_of
-from copilot_site.lib.commands import read_text
+from copilot_site.lib.commands import read_text_file
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 
@@ -84,10 +84,10 @@ class Arena:
 @contextmanager
 def arena(seed: Path, unit: str, *, limits: Limits = DEFAULTS) -> Iterator[Arena]:
     """Load the seed into scratch databases and draft its source for a person of `unit`. Raises InvalidInput without the seed."""
-    with scratch_database(seed) as address:
+    with open_scratch_database(seed) as address:
         layer = draft_layer(address, "scratch")
         needles = forbidden_bytes(address, layer, unit)
-        with copy_of(address, "again") as again, copy_of(address, "reduced") as reduced:
+        with copy_scratch_database(address, "again") as again, copy_scratch_database(address, "reduced") as reduced:
             _keep_only(reduced, layer, unit)
             policy = policy_of(layer, [unit], granted=(), source_granted=True)
             full, control, rest = (
@@ -124,7 +124,7 @@ async def _judge_all(cases: Iterable[Case], place: Arena, protection: Protection
 
 async def see(access: Access, statement: str, protection: Protection) -> Outcome:
     """Run a statement as the person; leave out the names of the copy's database and sandbox, which say nothing about a row."""
-    names = (name_of(access.admin, access.policy), access.admin.database)
+    names = (build_sandbox_name(access.admin, access.policy), access.admin.database)
 
     def told(text: str) -> str:
         for name in names:
@@ -169,8 +169,8 @@ async def _wrong_answer(case: Case, outcome: Outcome, place: Arena) -> str:
 
 def with_every_candidate(statement: str) -> str:
     """Return the statement with every row that its outermost LIMIT may take: all, or with ORDER BY the rows that share a place, too."""
-    tree = parse_query(clean(statement))
-    query = select_of(tree)
+    tree = parse_query(strip_statement(statement))
+    query = find_outermost_select(tree)
     asked = [node.a_const.ival.ival for node in (query.limit_count, query.limit_offset)]
     query.ClearField("limit_offset")
     if asked[0] and query.sort_clause:
@@ -179,12 +179,12 @@ def with_every_candidate(statement: str) -> str:
     else:
         query.ClearField("limit_count")
         query.limit_option = pg_query_pb2.LIMIT_OPTION_DEFAULT
-    return text_of(tree)
+    return deparse_tree(tree)
 
 
 async def as_owner(owner: Address, statement: str) -> tuple[tuple[str, ...], ...]:
     """Run the original statement over the unit's own rows, without guard and sandbox."""
-    async with reading(owner) as connection:
+    async with open_read_only(owner) as connection:
         await connection.execute("SET LOCAL search_path = public")
         cursor = await connection.execute(statement.rstrip().rstrip(";"), prepare=True)
         return tuple(tuple(_spoken(value) for value in row) for row in await cursor.fetchall())
@@ -245,7 +245,7 @@ def _spoken(value: object) -> str:
 
 def read_case_file(file: Path) -> list[Case]:
     """Read the cases of a file of JSON lines. Raises InvalidInput with the line."""
-    return read_cases(read_jsonl(read_text(file).splitlines(), keys=("id", "sql", "expect"), name=file.name))
+    return read_cases(read_jsonl(read_text_file(file).splitlines(), keys=("id", "sql", "expect"), name=file.name))
 
 
 def read_cases(rows: Iterable[Mapping[str, Any]]) -> list[Case]:

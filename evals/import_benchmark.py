@@ -18,11 +18,11 @@ from django.db.models import QuerySet
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from evals.report import Report, Row, system_cpu_s
-from knowledge.ingestion.completion import is_served
+from knowledge.ingestion.completion import is_queue_served
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.retrieval.engine import engine
-from knowledge.selectors import passage_text
-from knowledge.services.folders import create_knowledge_base, root_folder
+from knowledge.retrieval.engine import load_engine
+from knowledge.selectors import build_passage_text
+from knowledge.services.folders import create_knowledge_base, find_root_folder
 from knowledge.services.uploads import upload_document
 
 UPLOAD_EVERY_S = 20.0
@@ -46,7 +46,7 @@ class ImportBenchmark:
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
-        if not is_served("bulk"):
+        if not is_queue_served("bulk"):
             raise InvalidInput(
                 "No worker of the queue `bulk` answers: start the system first (`manage.py up`, or `make demo`)."
             )
@@ -74,7 +74,7 @@ class ImportBenchmark:
             facts={
                 "documents": Document.objects.visible_to(principal).filter(knowledge_base=base).count(),
                 "passages": len(texts),
-                "embedder": engine().embedder.space,
+                "embedder": load_engine().embedder.space,
             },
         )
 
@@ -117,7 +117,7 @@ def _upload(principal: Principal, base: KnowledgeBase, number: int) -> QuerySet[
     """Upload a note; return the query that finds it once it is read."""
     upload = upload_document(
         principal,
-        folder_id=root_folder(base).pk,
+        folder_id=find_root_folder(base).pk,
         filename=f"{number}.md",
         file=ContentFile(TEXT.format(number=number).encode()),
     )
@@ -127,12 +127,12 @@ def _upload(principal: Principal, base: KnowledgeBase, number: int) -> QuerySet[
 
 def _texts(principal: Principal, base: KnowledgeBase) -> list[str]:
     chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
-    return [passage_text(chunk.document.title, chunk.heading_path, chunk.text) for chunk in chunks.order_by("id")]
+    return [build_passage_text(chunk.document.title, chunk.heading_path, chunk.text) for chunk in chunks.order_by("id")]
 
 
 def _embed(texts: list[str]) -> tuple[float, float]:
     """Embed texts, the model being loaded; return seconds and processor seconds."""
-    embedder = engine().embedder
+    embedder = load_engine().embedder
     embedder.embed_passages(texts[:1])
     began, cpu = time.perf_counter(), time.process_time()
     embedder.embed_passages(texts)

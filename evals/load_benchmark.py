@@ -21,7 +21,7 @@ from django.db import connection
 from agent.conversations.sessions import create_session
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import CopilotError
@@ -29,7 +29,7 @@ from evals.crowd import KINDS, QUESTIONS, UPLOADS, Crowd, Met, Person
 from evals.report import Report, Row, percentile_rows, system_cpu_s
 from evals.search_benchmark import titles_in
 from knowledge.models import Folder, KnowledgeBase
-from knowledge.selectors import base_named
+from knowledge.selectors import find_base_by_name
 from knowledge.services.documents import delete_document
 
 READY_S = 120.0  # until the web process answers
@@ -71,7 +71,7 @@ class LoadBenchmark:
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
-        base = base_named(principal, options["kb"])
+        base = find_base_by_name(principal, options["kb"])
         questions = [f"What is said about {title}?" for title in titles_in(principal, base, DIFFERENT)]
         folder = Folder.objects.visible_to(principal).get(knowledge_base=base, parent=None)
         with _people(base, 1 + options["people"]) as (one, *people), _web_processes() as url:
@@ -147,7 +147,7 @@ def _people(base: KnowledgeBase, count: int) -> Iterator[list[Person]]:
 
 
 def _person(base: KnowledgeBase, user: User) -> Person:
-    give(None, [Right.VIEW, Right.ADD, Right.CHANGE], base, to=user)
+    grant_rights(None, [Right.VIEW, Right.ADD, Right.CHANGE], base, to=user)
     principal = Principal.of(user)
     scopes = [TokenScope.SEARCH, TokenScope.CHAT, TokenScope.INGEST]
     _token, secret = issue_token(principal, name="benchmark", days=1, scopes=scopes)

@@ -21,14 +21,14 @@ from agent.providers.base import Message
 from agent.providers.configured import FROM_SETTINGS, connect
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import Reply
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from agent.tools.knowledge_search import TOP_K
 from authz.principal import Principal
-from business.presentation.report import markdown_table
+from business.presentation.report import format_markdown_table
 from business.sources.services import open_source
 from business.statements.run_query import run_query
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.model_script import GROUPS, QUERY, SOURCE, Script, ScriptedQuestion, Sentence, load_questions
 from evals.report import Report, Row
 from evals.scripted_service import Call, Pace, PacedService, served
@@ -100,7 +100,7 @@ class ModelBenchmark:
                 _measured(first, people[first.username], script, service, model)
             rows = [
                 _measured(question, people[question.username], script, service, model)
-                for question in progress(questions, desc="both ways", unit="question")
+                for question in show_progress_bar(questions, desc="both ways", unit="question")
             ]
         return _report_of(rows)
 
@@ -161,7 +161,9 @@ def _measured(
 async def _ours(question: ScriptedQuestion, person: Principal, session: Session) -> Seen:
     seen, began = Seen(), time.monotonic()
     options = Options(model=FROM_SETTINGS, disable_title=True)
-    asked = ask(person, session_id=session.pk, question=question.ask, language=question.language, options=options)
+    asked = ask_question(
+        person, session_id=session.pk, question=question.ask, language=question.language, options=options
+    )
     async for event in asked:
         seen.end_s = time.monotonic() - began
         if isinstance(event, Answer):
@@ -225,7 +227,7 @@ async def _queried(person: Principal, reply: Reply) -> list[Message]:
     source = await sync_to_async(open_source)(person, SOURCE)
     result = await run_query(person, source, json.loads(call.arguments)["sql"])
     rows: Any = result.answer.rows
-    table = markdown_table(rows.columns, rows.rows)
+    table = format_markdown_table(rows.columns, rows.rows)
     return [
         {"role": "assistant", "content": reply.text, "tool_calls": [call.as_message()]},
         {

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from evals.scripted_service import Delta, Request, calls, says
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 FILE = Path(__file__).with_name("model_questions.yaml")
 SOURCE = "demo"  # name of the data source
@@ -58,7 +58,7 @@ class ScriptedQuestion(BaseModel):
 
     @property
     def language(self) -> str:
-        return "zh-hans" if language_of(self.ask) == "zh" else "en"
+        return "zh-hans" if detect_language(self.ask) == "zh" else "en"
 
 
 def load_questions() -> list[ScriptedQuestion]:

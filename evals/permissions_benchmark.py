@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.permissions_systems import FETCHED, Copilot, FetchThenFilter, Shown, System
 from evals.permissions_world import SHARES, PermissionsWorld, make_permissions_world
 from evals.report import Report, Row
@@ -68,7 +68,7 @@ def measure(system: System, world: PermissionsWorld, questions: int, revocations
     system.load(world)
     owners = {code: one.id for one in world.documents.values() for code in (one.code, one.number)}
     found = {}
-    for person, visible in progress(world.people.items(), desc=system.name, unit="person"):
+    for person, visible in show_progress_bar(world.people.items(), desc=system.name, unit="person"):
         chance = random.Random(f"{seed} {person}")  # noqa: S311 - repeats a run, hides nothing
         system.grant(person, sorted(visible))
         tally = found[person] = Tally()

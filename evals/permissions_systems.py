@@ -19,15 +19,15 @@ from pgvector import HalfVector
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Event
 from agent.models import Session
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give, take_back
+from authz.rights.grants import grant_rights, revoke_rights
 from evals.corpus import CorpusDocument, Dataset, LoadedCorpus, load_corpus
 from evals.forbidden_benchmark import signed_in
 from evals.permissions_world import PermissionsWorld
 from knowledge.models import Document, Folder
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 
 BASE = "Permissions benchmark"
 _AFTER_SEARCH = {"tool_result", "references"}
@@ -99,18 +99,18 @@ class Copilot:
         )
         first = next(iter(self._users.values()))
         self.corpus = load_corpus(Dataset(BASE, rows, (), {}), Principal.of(first), name=BASE)
-        take_back(None, [Right.VIEW], self.corpus.base, of=first)
+        revoke_rights(None, [Right.VIEW], self.corpus.base, of=first)
         self.names = self.corpus.external_ids
         self._folders = {self.names[row.pk]: row.folder for row in self.corpus.documents(world.documents)}
         self._take_all_back()
 
     def grant(self, person: str, documents: Sequence[str]) -> None:
         for document in documents:
-            give(None, [Right.VIEW], self._folders[document], to=self._users[person])
+            grant_rights(None, [Right.VIEW], self._folders[document], to=self._users[person])
 
     def revoke(self, person: str, documents: Sequence[str]) -> None:
         for document in documents:
-            take_back(None, [Right.VIEW], self._folders[document], of=self._users[person])
+            revoke_rights(None, [Right.VIEW], self._folders[document], of=self._users[person])
 
     def ask(self, person: str, question: str, meanwhile: Callable[[], None] | None = None) -> Shown:
         user = self._users[person]
@@ -138,7 +138,7 @@ async def _events(
 ) -> list[Event]:
     """Return the events of an answer; with `meanwhile`, those after it."""
     seen: list[Event] = []
-    async for event in ask(principal, session_id=session.pk, question=question):
+    async for event in ask_question(principal, session_id=session.pk, question=question):
         seen.append(event)
         if meanwhile and event.response_type in _AFTER_SEARCH:
             await sync_to_async(meanwhile)()
@@ -183,7 +183,7 @@ class FetchThenFilter:
 
     def ask(self, person: str, question: str, meanwhile: Callable[[], None] | None = None) -> Shown:
         rights = set(self._rights[person])
-        vector = engine().embedder.embed_query(question)
+        vector = load_engine().embedder.embed_query(question)
         with connection.cursor() as cursor:
             statement = _NEAREST.format(dimensions=len(vector))
             cursor.execute(statement, [self._loaded.corpus.base.pk, HalfVector(vector).to_text(), FETCHED])

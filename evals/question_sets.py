@@ -19,13 +19,13 @@ from business.introspect import draft_layer, fill_values
 from business.jsonl import read_jsonl
 from business.linking.index import LayerIndex
 from business.linking.linker import WHOLE_COLUMNS, Linker
-from business.linking.vectors import fill_row, near_in
+from business.linking.vectors import build_nearest_search, update_vectors
 from business.models import DataSource
-from business.sandbox.scratch_database import scratch_database
+from business.sandbox.scratch_database import open_scratch_database
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.semantic_layer.rights import policy_of
 from business.semantic_layer.yaml_io import read_layer
-from copilot_site.lib.commands import read_text
+from copilot_site.lib.commands import read_text_file
 from copilot_site.lib.errors import InvalidInput
 from evals.command import ReportCommand
 from evals.rows import alternatives
@@ -87,7 +87,9 @@ def questions_in(folder: Path, pattern: str) -> list[Asked]:
     if not files:
         raise InvalidInput(f"There is no {pattern} in {folder}.")
     keys = ("id", "question", "db_name")
-    return [read_asked(row) for f in files for row in read_jsonl(read_text(f).splitlines(), keys=keys, name=f.name)]
+    return [
+        read_asked(row) for f in files for row in read_jsonl(read_text_file(f).splitlines(), keys=keys, name=f.name)
+    ]
 
 
 def read_asked(row: dict[str, Any]) -> Asked:
@@ -109,8 +111,8 @@ def loaded(
     if seed is None:
         raise InvalidInput(f"There is no {name}.sql in {', '.join(map(str, places))}.")
     file = folder / "layers" / f"{name}.yaml"
-    written = read_layer(read_text(file)) if file.is_file() else None
-    with scratch_database(seed) as address:
+    written = read_layer(read_text_file(file)) if file.is_file() else None
+    with open_scratch_database(seed) as address:
         if written is not None and not drafted:
             layer = fill_values(address, written)
         else:
@@ -138,7 +140,7 @@ def stored_linker(layer: SemanticLayer, *, whole_columns: int = WHOLE_COLUMNS) -
         source = DataSource(name=f"linking-{time.time_ns()}"[:50], database="none")
         source.layer = layer.model_dump(mode="json", by_alias=True)
         source.save()
-        fill_row(source)
+        update_vectors(source)
         index = LayerIndex.of(layer)
-        yield Linker(layer, index, near_in(source.pk, index), whole_columns)
+        yield Linker(layer, index, build_nearest_search(source.pk, index), whole_columns)
         transaction.set_rollback(True)

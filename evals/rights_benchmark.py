@@ -10,7 +10,7 @@ from django.db.backends.utils import CursorWrapper
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import Ids, folder_ids_with
+from authz.rights.folders import Ids, select_folder_ids
 from evals.report import Report, Row, percentile, percentile_rows
 from evals.rights_world import make_audience, make_member, make_tree, share_out
 
@@ -47,12 +47,12 @@ def _measure(options: Mapping[str, Any], facts: dict[str, Any]) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE knowledge_folder, knowledge_folderlink, authz_foldergroupgrant, authz_denial")
         principal, runs = Principal.of(user), options["runs"]
-        ids = folder_ids_with(principal, Right.VIEW)
+        ids = select_folder_ids(principal, Right.VIEW)
         facts["visible folders"] = _count(cursor, ids)
         peer = _times(cursor, "SELECT id FROM knowledge_folder LIMIT %s", [facts["visible folders"]], runs)
         rows = _rows("visible folders", _times(cursor, ids.sql, ids.params, runs), peer)
         for people in AUDIENCES:
-            shared = folder_ids_with(principal.before(make_audience(people, groups)), Right.VIEW)
+            shared = select_folder_ids(principal.before(make_audience(people, groups)), Right.VIEW)
             facts[f"visible folders before {people}"] = _count(cursor, shared)
             rows += _rows(f"visible folders before {people}", _times(cursor, shared.sql, shared.params, runs))
     return rows

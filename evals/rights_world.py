@@ -9,9 +9,9 @@ from django.db import connection
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny, give
+from authz.rights.grants import deny_rights, grant_rights
 from knowledge.models import Folder, KnowledgeBase
-from knowledge.services.folders import create_knowledge_base, root_folder
+from knowledge.services.folders import create_knowledge_base, find_root_folder
 from knowledge.services.tree import mark_cuts
 
 FAN_OUT = 10  # folders in a folder
@@ -32,7 +32,7 @@ UNION ALL SELECT id, id, 0, false FROM knowledge_folder WHERE knowledge_base_id 
 def make_tree(count: int, name: str = "") -> tuple[KnowledgeBase, list[Folder]]:
     """Make a base of `count` folders, FAN_OUT in each, the root first."""
     base = create_knowledge_base(None, name=name or f"benchmark {uuid4()}")
-    folders = [root_folder(base)]
+    folders = [find_root_folder(base)]
     for number in range(1, count):
         parent = folders[(number - 1) // FAN_OUT]
         folders.append(Folder(knowledge_base=base, parent=parent, name=f"folder {number}"))
@@ -61,7 +61,7 @@ def make_reader(base: KnowledgeBase, share: float) -> Principal:
             chosen.append(leaf)
             left -= leaf.chunk_count
     for place in chosen:
-        give(None, [Right.VIEW], place, to=group)
+        grant_rights(None, [Right.VIEW], place, to=group)
     return Principal.of(user)
 
 
@@ -85,6 +85,6 @@ def share_out(folders: Sequence[Folder], groups: Sequence[Group]) -> None:
     mark_cuts(folders[0])
     for group in groups:
         for folder in chance.sample(folders[1:], 3):
-            give(None, [Right.VIEW], folder, to=group)
+            grant_rights(None, [Right.VIEW], folder, to=group)
     for folder in chance.sample(folders[1:], min(200, len(folders) - 1)):
-        deny(None, [Right.VIEW], folder, to=chance.choice(groups))
+        deny_rights(None, [Right.VIEW], folder, to=chance.choice(groups))

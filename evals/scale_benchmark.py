@@ -13,20 +13,20 @@ from pgvector import HalfVector
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import get_visible
-from authz.rights.folders import folder_ids_with
-from copilot_site.lib.progress import progress
+from authz.rights.folders import select_folder_ids
+from copilot_site.lib.progress import show_progress_bar
 from evals.report import Report, Row
 from evals.rights_world import make_reader
 from evals.scale_world import Scale, read_sources
 from evals.search_benchmark import WARM_UP, beside, measured
 from knowledge.models import KnowledgeBase
-from knowledge.retrieval.candidates import Candidate, IndexQuery, find_candidates, rarest
-from knowledge.retrieval.engine import engine
-from knowledge.retrieval.fusion import fuse
+from knowledge.retrieval.candidates import Candidate, IndexQuery, find_candidates, select_rarest_terms
+from knowledge.retrieval.engine import load_engine
+from knowledge.retrieval.fusion import fuse_scores
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.ranking import CANDIDATES, IMAGINED
 from knowledge.retrieval.search import search
-from knowledge.text.terms import query_weights, term_id, terms
+from knowledge.text.terms import compute_query_weights, extract_terms, hash_term
 
 TOP = 10
 SHARES = (1.0, 0.1, 0.01, 0.001)
@@ -83,14 +83,14 @@ def _measure(name: str, who: Principal, questions: Sequence[str], rows: list[Row
     """Measure the searches of one person; add the rows, and return which way the searches went."""
     visible = make_plan(who, EVERYTHING).visible
     uses_indexes = visible > settings.SEARCH_EXACT_LIMIT
-    ids = folder_ids_with(who, Right.VIEW)
+    ids = select_folder_ids(who, Right.VIEW)
     with connection.cursor() as cursor:
         cursor.execute(ids.sql, ids.params)
         folders = [pk for (pk,) in cursor.fetchall()]
     ours = measured(lambda text: search(who, text, top_k=TOP), questions)
     rows += beside(name, ours, measured(partial(_plain, folders), questions))
     found = dict[str, list[float]](fused=[], dense=[], peer=[], count=[])
-    for text in progress(questions[WARM_UP:], desc="recall", unit="question"):
+    for text in show_progress_bar(questions[WARM_UP:], desc="recall", unit="question"):
         exact = _candidates(who, text, use_indexes=False)
         taken = _candidates(who, text, use_indexes=uses_indexes)
         found["fused"].append(_share(_first_ten(taken), _first_ten(exact)))
@@ -112,20 +112,20 @@ def _measure(name: str, who: Principal, questions: Sequence[str], rows: list[Row
 
 
 def _plain(folders: Sequence[object], text: str) -> set[object]:
-    vector = engine().ask(text)[0]
+    vector = load_engine().ask(text)[0]
     with connection.cursor() as cursor:
-        statement = PLAIN.format(space=engine().space_id, dimensions=len(vector), top=TOP)
+        statement = PLAIN.format(space=load_engine().space_id, dimensions=len(vector), top=TOP)
         cursor.execute(statement, [list(folders), HalfVector(vector).to_text()])
         return {pk for (pk,) in cursor.fetchall()}
 
 
 def _candidates(principal: Principal, text: str, *, use_indexes: bool) -> list[Candidate]:
     """Find the candidates of a question, by one pass over all visible passages or by the indexes."""
-    with_engine = engine()
+    with_engine = load_engine()
     vector, _question = with_engine.ask(text)
-    ids = [term_id(term) for term in terms(text)]
+    ids = [hash_term(term) for term in extract_terms(text)]
     plan = make_plan(principal, EVERYTHING, term_ids=ids)
-    weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
+    weights = compute_query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     return find_candidates(
         principal,
         IndexQuery(vector, weights),
@@ -133,7 +133,7 @@ def _candidates(principal: Principal, text: str, *, use_indexes: bool) -> list[C
         space_id=with_engine.space_id,
         depth=CANDIDATES,
         use_indexes=use_indexes,
-        rare_terms=rarest(weights, plan),
+        rare_terms=select_rarest_terms(weights, plan),
         share=plan.share,
     )
 
@@ -141,7 +141,7 @@ def _candidates(principal: Principal, text: str, *, use_indexes: bool) -> list[C
 def _first_ten(found: Sequence[Candidate]) -> set[object]:
     """Return the ids of the best ten by both scores, before any reranking."""
     dense, lexical = (np.array([getattr(c, name) for c in found], np.float32) for name in ("dense", "lexical"))
-    order = np.argsort(-fuse(dense, lexical, weight=engine().lexical_weight), kind="stable")[:TOP]
+    order = np.argsort(-fuse_scores(dense, lexical, weight=load_engine().lexical_weight), kind="stable")[:TOP]
     return {found[place].chunk_id for place in order}
 
 

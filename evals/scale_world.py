@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.rights_world import make_tree
 from knowledge.ingestion.indexing import IndexRow, write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.retrieval.engine import engine
-from knowledge.services.indexes import drop_indexes, tend_indexes
+from knowledge.retrieval.engine import load_engine
+from knowledge.services.indexes import build_search_indexes, drop_indexes
 
 FOLDERS = 2_223  # with ten in each, 2,000 of them are leaves, which hold the documents
 IN_DOCUMENT = 20  # passages
@@ -68,7 +68,9 @@ class RealPassage:
 
 def read_sources(principal: Principal, base: KnowledgeBase) -> list[RealPassage]:
     """Read the passages of a base in the order of their documents. Raises InvalidInput where there are none."""
-    rows = ChunkIndex.objects.visible_to(principal).filter(knowledge_base=base, space_id=engine().space_id, live=True)
+    rows = ChunkIndex.objects.visible_to(principal).filter(
+        knowledge_base=base, space_id=load_engine().space_id, live=True
+    )
     indexed = {row.chunk_id: row for row in rows}
     chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
     found = [
@@ -94,7 +96,7 @@ class Scale:
 
     def __init__(self, sources: list[RealPassage]) -> None:
         self.sources = sources
-        self.space_id = engine().space_id  # a look-up, so once
+        self.space_id = load_engine().space_id  # a look-up, so once
         self.base = self._base()
         self.leaves = list(Folder.unscoped.filter(knowledge_base=self.base, children=None).order_by("name"))
         shares = np.random.default_rng(SEED).lognormal(sigma=SKEW, size=len(self.leaves))
@@ -113,7 +115,7 @@ class Scale:
             )
         if there < wanted:
             drop_indexes(self.space_id)  # inserting into them takes many times longer than building them
-            for number in progress(range(there, wanted), desc="passages", unit=f"{BATCH}"):
+            for number in show_progress_bar(range(there, wanted), desc="passages", unit=f"{BATCH}"):
                 with transaction.atomic():
                     self._write(number)
         folders = Folder.unscoped.filter(knowledge_base=self.base)
@@ -122,7 +124,7 @@ class Scale:
                 with transaction.atomic():
                     for statement in _COUNTS:
                         cursor.execute(statement, {"base": self.base.pk})
-            tend_indexes(patience_s=3_600)  # a worker of this home may build them already
+            build_search_indexes(patience_s=3_600)  # a worker of this home may build them already
             cursor.execute(f"VACUUM (ANALYZE) {_TABLES}")
 
     def questions(self, count: int) -> list[str]:

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os.path import commonprefix
 from typing import Any
 
-from agent.prompting import count_messages, count_tokens
+from agent.prompting import count_message_tokens, count_tokens
 from agent.providers.base import Prices
 from agent.providers.openai_compatible import ModelLimits, ServedModel
 
@@ -154,7 +154,7 @@ class PacedService:
     def _counted(self, request: Request, delta: Delta) -> Call:
         prompt, tools = _prompt(request), request.get("tools")
         known = (commonprefix([prompt, _prompt(call.request)]) for call in self.calls)  # noqa: RUF071 - texts, not paths
-        read = count_messages(request["messages"]) + (
+        read = count_message_tokens(request["messages"]) + (
             count_tokens(json.dumps(tools, ensure_ascii=False)) if tools else 0
         )
         calls = [item["function"] for item in delta.get("tool_calls", ())]

@@ -13,14 +13,14 @@ from pgvector import HalfVector
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.report import Report, Row, percentile_rows
 from evals.rights_world import make_reader
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
-from knowledge.selectors import base_named
+from knowledge.selectors import find_base_by_name
 
 TOP_K = 10
 WARM_UP = 5  # questions: statements are planned, the model and the pages are in memory
@@ -48,7 +48,7 @@ class SearchBenchmark:
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
-        base = base_named(principal, options["kb"])
+        base = find_base_by_name(principal, options["kb"])
         scope = Scope(knowledge_base_ids=(base.pk,))
         questions = titles_in(principal, base, options["questions"] + WARM_UP)
         rows, facts = list[Row](), dict[str, Any]()
@@ -92,7 +92,7 @@ def _search(principal: Principal, scope: Scope, found: list[int], text: str) -> 
 
 
 def _plain_pgvector(text: str) -> None:
-    vector = engine().embedder.embed_query(text)
+    vector = load_engine().embedder.embed_query(text)
     with connection.cursor() as cursor:
         cursor.execute(PLAIN.format(dimensions=len(vector)), [HalfVector(vector).to_text()])
         cursor.fetchall()
@@ -104,7 +104,7 @@ def measured(ask: Callable[[str], object], questions: Sequence[str]) -> Measured
         ask(text)
     clocked = []
     cpu = time.process_time(), _server_cpu_s()
-    for text in progress(questions[WARM_UP:], desc="ask", unit="question"):
+    for text in show_progress_bar(questions[WARM_UP:], desc="ask", unit="question"):
         began = time.perf_counter()
         ask(text)
         clocked.append((time.perf_counter() - began) * 1e3)

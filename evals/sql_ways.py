@@ -8,14 +8,14 @@ from datetime import date
 
 from asgiref.sync import sync_to_async
 
-from agent.prompting import prompt
+from agent.prompting import load_prompt
 from agent.providers.base import ChatModel
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import CompleteCall, Reply
 from agent.run_state.state import Turn
-from agent.tools.base import find, specification
-from agent.tools.linked_tables import described
-from agent.verified_answers.matching import verified_examples
+from agent.tools.base import build_tool_specification, find_tool
+from agent.tools.linked_tables import describe_layer_part
+from agent.verified_answers.matching import list_verified_examples
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
 from business.linking.linker import Linker
@@ -24,14 +24,14 @@ from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
 from business.parsing.base import Clarification, Context, Example, Unparseable
-from business.parsing.model.free_form import fault_in
+from business.parsing.model.free_form import find_statement_fault
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
-from copilot_site.lib.text.json_input import loads_repaired
+from copilot_site.lib.text.json_input import load_repaired_json
 from evals.question_sets import Asked
 from evals.scripted_service import Delta, Request, calls, scripted_service
-from knowledge.text.language import language_of
-from knowledge.text.normalise import normalise
+from knowledge.text.language import detect_language
+from knowledge.text.normalise import normalise_text
 
 QUERY = "database_query"
 REPAIRS = 2  # of a statement that would give a wrong number
@@ -63,7 +63,7 @@ class WordsWay(Way):
         self.lexicon = Lexicon.of(catalog)
 
     async def write(self, question: str) -> str:
-        parsed = parse(question, self.lexicon, Context(language_of(question) or "en", self.today))
+        parsed = parse(question, self.lexicon, Context(detect_language(question) or "en", self.today))
         if isinstance(parsed, LogicalQuery):
             return compile_query(parsed, self.catalog, self.today)
         if isinstance(parsed, Clarification):
@@ -91,26 +91,26 @@ class ModelWay(Way):
         for _attempt in range(1 + REPAIRS):
             reply = await self._reply(turns)
             call = next((item for item in reply.calls if item.name == QUERY), None)
-            sql = str(loads_repaired(call.arguments).get("sql", "")) if call else ""
+            sql = str(load_repaired_json(call.arguments).get("sql", "")) if call else ""
             if call is None or not sql:
                 raise NotAnswered("no statement: " + (reply.text or ", ".join(item.name for item in reply.calls)))
-            fault = fault_in(sql, catalog)
+            fault = find_statement_fault(sql, catalog)
             if fault is None or not fault.is_wrong:
                 return sql
             turns += _objected(call, why := fault.why)
         raise NotAnswered(why)
 
     async def _reply(self, turns: Sequence[Turn]) -> Reply:
-        system = "\n\n".join(prompt(name, "en").text for name in ("answer", "tools"))
+        system = "\n\n".join(load_prompt(name, "en").text for name in ("answer", "tools"))
         messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in turns)]
         reply, began = Reply(), time.perf_counter()
-        async for delta in self.model.stream(messages, tools=[specification(find(QUERY))]):
+        async for delta in self.model.stream(messages, tools=[build_tool_specification(find_tool(QUERY))]):
             reply.take(delta)
         self.waited_s += time.perf_counter() - began
         return reply
 
     def _asked(self, question: str) -> Turn:
-        shown = described(self.linker, question, source="data", today=self.today, examples=self.examples)
+        shown = describe_layer_part(self.linker, question, source="data", today=self.today, examples=self.examples)
         return Turn(role="user", content=f"{shown}\n\n{question}")
 
 
@@ -123,8 +123,8 @@ def _objected(call: CompleteCall, why: str) -> list[Turn]:
 def examples_for(principal: Principal, asked: Sequence[Asked]) -> list[Example]:
     """Return the verified statements of the source of this name, as the product shows them, without the questions asked here."""
     source = DataSource.objects.visible_to(principal).filter(name=asked[0].database).first()
-    questions = {normalise(one.question).strip() for one in asked}
-    found = verified_examples(principal, source) if source else []
+    questions = {normalise_text(one.question).strip() for one in asked}
+    found = list_verified_examples(principal, source) if source else []
     return [example for example in found if example.question not in questions]
 
 

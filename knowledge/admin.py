@@ -13,13 +13,13 @@ from django.utils.translation import ngettext
 
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from copilot_site.lib.text.bilingual import in_language
 from knowledge.governance import dry_run_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
-from knowledge.services.access import transfer
-from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
-from knowledge.services.reindex import outdated_versions
+from knowledge.services.access import transfer_base
+from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, rename_and_move_folder
+from knowledge.services.reindex import list_outdated_versions
 from knowledge.webhooks import admin as webhooks_admin  # noqa: F401  # as above
 
 M = TypeVar("M", bound=Model)
@@ -36,14 +36,14 @@ class WithRights(GuardedModelAdmin[M]):
 
     @admin.display(description=_("rights"))
     def rights(self, row: M) -> str:
-        return format_html('<a href="{}">{}</a>', self._rights_url(row.pk), _("rights"))
+        return format_html('<a href="{}">{}</a>', self._build_rights_url(row.pk), _("rights"))
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
         row = kwargs.get("obj")
-        context["rights_url"] = self._rights_url(row.pk) if row else ""
+        context["rights_url"] = self._build_rights_url(row.pk) if row else ""
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def _rights_url(self, pk: object) -> str:
+    def _build_rights_url(self, pk: object) -> str:
         return reverse("rights-place", args=[self.kind, pk])
 
 
@@ -82,12 +82,12 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
         ):
             change_knowledge_base(by, obj)
             if {"is_hidden_text_indexed", "recognition"} & set(form.changed_data):
-                self._say_what_is_read_again(request, obj)
+                self._warn_of_outdated_versions(request, obj)
         if "org_unit" in form.changed_data:
-            transfer(by, obj, to=obj.org_unit)
+            transfer_base(by, obj, to=obj.org_unit)
 
-    def _say_what_is_read_again(self, request: HttpRequest, base: KnowledgeBase) -> None:
-        count = outdated_versions(base).count()
+    def _warn_of_outdated_versions(self, request: HttpRequest, base: KnowledgeBase) -> None:
+        count = list_outdated_versions(base).count()
         if count:
             messages.warning(
                 request,
@@ -128,7 +128,9 @@ class FolderAdmin(WithRights[Folder]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Folder]:
         """Return the rows with the names of the parent folders that this person governs; others are not revealed."""
-        mine = governed(Folder, Principal.of(request.user)).filter(descendant_links__descendant=OuterRef("pk"))
+        mine = filter_governed_rows(Folder, Principal.of(request.user)).filter(
+            descendant_links__descendant=OuterRef("pk")
+        )
         names = ArraySubquery(mine.order_by("-descendant_links__depth").values("name"))
         return super().get_queryset(request).filter(kind=FolderKind.FOLDER).annotate(names=names)
 
@@ -155,7 +157,7 @@ class FolderAdmin(WithRights[Folder]):
     def save_model(self, request: HttpRequest, obj: Folder, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
         if change:
-            govern_folder(by, folder_id=obj.pk, name=obj.name, parent_id=None)
+            rename_and_move_folder(by, folder_id=obj.pk, name=obj.name, parent_id=None)
             return
         assert obj.parent is not None  # the form requires it
         made = add_folder(by, obj.parent, obj.name)

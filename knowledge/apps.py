@@ -8,13 +8,13 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         """Register our folders as the rows that carry rights, our titles for the audit log, and graphs of published versions."""
-        from audit.titles import use_titles
-        from authz.rights.tree import Tree, use_tree
-        from knowledge.graph.queueing import follow_on_commit
+        from audit.titles import register_title_lookup
+        from authz.rights.tree import Tree, register_tree
+        from knowledge.graph.queueing import queue_document_on_commit
         from knowledge.ingestion.publish import published
         from knowledge.models import Folder, FolderLink, KnowledgeBase
-        from knowledge.selectors import recorded_titles
+        from knowledge.selectors import find_recorded_titles
 
-        use_titles(recorded_titles)
-        use_tree(Tree(KnowledgeBase, Folder, FolderLink))
-        published.add("knowledge graph", follow_on_commit)
+        register_title_lookup(find_recorded_titles)
+        register_tree(Tree(KnowledgeBase, Folder, FolderLink))
+        published.add("knowledge graph", queue_document_on_commit)

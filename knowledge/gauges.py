@@ -20,14 +20,14 @@ class Unfinished:
     oldest: datetime
 
 
-def unfinished() -> Iterator[Unfinished]:
+def count_unfinished_versions() -> Iterator[Unfinished]:
     """Yield the numbers of versions that wait, are in work or failed; counts only."""
     rows = DocumentVersion.unscoped.filter(parse_status__in=UNFINISHED).order_by().values("queue", "parse_status")
     for row in rows.annotate(count=Count("pk"), oldest=Min("created_at")):
         yield Unfinished(row["queue"], ParseStatus(row["parse_status"]), row["count"], row["oldest"])
 
 
-def last_read() -> Iterator[tuple[str, datetime]]:
+def iterate_source_readings() -> Iterator[tuple[str, datetime]]:
     """Yield the name of each active source and when it was last read without a failure, or else made."""
     well = Q(runs__state=RunState.DONE)
     rows = Source.unscoped.filter(is_active=True).annotate(read_at=Max("runs__finished_at", filter=well))

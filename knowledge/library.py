@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can, missing
+from authz.rights.checks import has_right, make_not_found
 from knowledge.models import (
     Document,
     DocumentVersion,
@@ -26,8 +26,8 @@ from knowledge.models import (
     Stage,
     StageStatus,
 )
-from knowledge.parsers.base import accepted_extensions, load, parsers
-from knowledge.selectors import reviews_of
+from knowledge.parsers.base import list_accepted_extensions, load_parsers, parsers
+from knowledge.selectors import list_due_reviews
 from knowledge.services.uploads import SAVED_AS
 
 PAGE_SIZE = 100  # documents in a table
@@ -88,7 +88,9 @@ class DocumentRow:
 
     @property
     def stage(self) -> "ShownStage | None":
-        return next((stage for stage in stages_of(self.version) if stage.status == StageStatus.RUNNING), None)
+        return next(
+            (stage for stage in list_ingestion_stages(self.version) if stage.status == StageStatus.RUNNING), None
+        )
 
 
 @dataclass(frozen=True)
@@ -118,17 +120,17 @@ class Accepted:
         return self.most_bytes // 1_000_000
 
 
-def reviews_due(principal: Principal) -> int:
+def count_due_reviews(principal: Principal) -> int:
     """Return how many documents whose owner this person is, and that they may read, are past their date of review."""
-    return reviews_of(principal, until=timezone.localdate() - timedelta(days=1)).count()
+    return list_due_reviews(principal, until=timezone.localdate() - timedelta(days=1)).count()
 
 
-def is_keeper(principal: Principal) -> bool:
+def is_place_manager(principal: Principal) -> bool:
     """Tell whether this person manages any folder or document."""
     return Folder.objects.reachable_by(principal, Right.MANAGE).exists()
 
 
-def knowledge_bases_of(principal: Principal) -> list[KnowledgeBase]:
+def list_knowledge_bases(principal: Principal) -> list[KnowledgeBase]:
     """Return the knowledge bases this person may see something of, empty ones last; `documents` counts what they may see in each."""
     counted = Document.objects.visible_to(principal).order_by().values("knowledge_base_id").annotate(count=Count("pk"))
     counts = {row["knowledge_base_id"]: row["count"] for row in counted}
@@ -138,21 +140,21 @@ def knowledge_bases_of(principal: Principal) -> list[KnowledgeBase]:
     return sorted(bases, key=lambda base: not counts.get(base.pk))
 
 
-def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
+def list_top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
     """Return the visible folders of a base with no visible folder above them: its root, for most people."""
     visible = Folder.objects.visible_to(principal).filter(knowledge_base=base)
     return list(visible.exclude(parent__in=Folder.objects.visible_to(principal)))
 
 
-def sibling_documents(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
+def list_hidden_folder_documents(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
     """Return the documents of a base that this person may read while their folders are hidden, by file name."""
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # shares its folder's rights
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
-    return rows_of(beside[:PAGE_SIZE])
+    return build_document_rows(beside[:PAGE_SIZE])
 
 
-def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
+def build_folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
     """Return the visible folders of a base as a tree, open along the way to the current one."""
     folders = list(Folder.objects.visible_to(principal).filter(knowledge_base=base).only("id", "name", "parent_id"))
     visible = {folder.pk for folder in folders}
@@ -160,8 +162,8 @@ def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | Non
     for folder in folders:
         below[folder.parent_id if folder.parent_id in visible else None].append(folder)
     parents = {folder.pk: folder.parent_id for folder in folders}
-    way = set(_way_up(parents, current.pk if current else None))
-    counts = _documents_below(principal, base, parents)
+    way = set(_iterate_ancestors(parents, current.pk if current else None))
+    counts = _count_documents_below(principal, base, parents)
 
     def node(folder: Folder) -> TreeFolder:
         is_open = folder.pk in way
@@ -174,103 +176,105 @@ def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | Non
     return tuple(map(node, below[None]))
 
 
-def _documents_below(principal: Principal, base: KnowledgeBase, parents: dict[UUID, UUID | None]) -> Counter[UUID]:
+def _count_documents_below(
+    principal: Principal, base: KnowledgeBase, parents: dict[UUID, UUID | None]
+) -> Counter[UUID]:
     """Return folder → count of readable documents in and below it. parents: of the folders that they see."""
     seen = Document.objects.visible_to(principal).filter(knowledge_base=base).order_by().values("folder_id")
     counts: Counter[UUID] = Counter()
     for row in seen.annotate(count=Count("pk")):
-        for folder_id in _way_up(parents, row["folder_id"]):
+        for folder_id in _iterate_ancestors(parents, row["folder_id"]):
             counts[folder_id] += row["count"]
     return counts
 
 
-def _way_up(parents: dict[UUID, UUID | None], start: UUID | None) -> Iterator[UUID]:
+def _iterate_ancestors(parents: dict[UUID, UUID | None], start: UUID | None) -> Iterator[UUID]:
     step = start
     while step is not None and step in parents:
         yield step
         step = parents[step]
 
 
-def breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
+def list_breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
     """Return the visible folders from the top down to this one."""
     above = Folder.objects.visible_to(principal).filter(descendant_links__descendant=folder)
     return list(above.order_by("-descendant_links__depth"))
 
 
-def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
+def list_folder_destinations(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
     """Return (id, path) of the folders that this person may move this one into, by path, without itself and its parent."""
     inside = FolderLink.objects.filter(ancestor=folder).values("descendant_id")
     open_to = Folder.objects.reachable_by(principal, Right.ADD).exclude(pk__in=inside).exclude(children=folder)
-    return _paths(principal, folder.knowledge_base_id, open_to)
+    return _list_folder_paths(principal, folder.knowledge_base_id, open_to)
 
 
-def places_for_documents(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
+def list_document_destinations(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
     """Return (id, path) of the folders of a base that this person may put documents into, by path."""
-    return _paths(principal, base.pk, Folder.objects.reachable_by(principal, Right.ADD))
+    return _list_folder_paths(principal, base.pk, Folder.objects.reachable_by(principal, Right.ADD))
 
 
-def _paths(principal: Principal, base_id: UUID, open_to: QuerySet[Folder]) -> list[tuple[UUID, str]]:
+def _list_folder_paths(principal: Principal, base_id: UUID, open_to: QuerySet[Folder]) -> list[tuple[UUID, str]]:
     seen = Folder.objects.visible_to(principal).filter(knowledge_base_id=base_id)
     rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
     parents = {pk: row.parent_id for pk, row in rows.items()}
     places = open_to.filter(pk__in=rows).values_list("pk", flat=True)
-    paths = {pk: " / ".join(reversed([str(rows[step]) for step in _way_up(parents, pk)])) for pk in places}
+    paths = {pk: " / ".join(reversed([str(rows[step]) for step in _iterate_ancestors(parents, pk)])) for pk in places}
     return sorted(paths.items(), key=lambda place: place[1])
 
 
-def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
+def list_folder_documents(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
     """Return a page of the documents in a folder, by file name. number: from 1; another one gives the nearest page."""
     documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
     paginator = Paginator(documents, PAGE_SIZE)
     page = paginator.get_page(number)
-    return Page(rows_of(page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
+    return Page(build_document_rows(page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
 
 
-def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
+def load_document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
     """Return the given documents that this person may see in this folder and below it."""
     documents = Document.objects.visible_to(principal).filter(folder__ancestor_links__ancestor=folder, pk__in=list(ids))
-    return rows_of(documents)
+    return build_document_rows(documents)
 
 
-def accepted() -> Accepted:
-    load()
+def describe_accepted_files() -> Accepted:
+    load_parsers()
     names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
     saved_as = tuple(f"{old}:{new}" for old, new in SAVED_AS.items())
-    return Accepted(tuple(names), tuple(accepted_extensions()), settings.UPLOAD_MAX_BYTES, saved_as)
+    return Accepted(tuple(names), tuple(list_accepted_extensions()), settings.UPLOAD_MAX_BYTES, saved_as)
 
 
-def unfinished_in(principal: Principal, folder: Folder) -> int:
+def count_unfinished_documents(principal: Principal, folder: Folder) -> int:
     """Return how many documents in this folder and below it are still being ingested."""
     unfinished = DocumentVersion.objects.permitted(principal, Right.VIEW, parse_status__in=UNFINISHED)
     return unfinished.filter(document__folder__ancestor_links__ancestor=folder).count()
 
 
-def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
+def list_document_versions(principal: Principal, document: Document) -> list[DocumentVersion]:
     """Return all versions, the newest first, with their stages. Raises NotFound where the document was deleted meanwhile."""
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
     found = list(versions.select_related("document", "uploaded_by").prefetch_related("stages").order_by("-number"))
     if not found:
-        raise missing(Document)
+        raise make_not_found(Document)
     return found
 
 
-def stages_of(version: DocumentVersion) -> list[ShownStage]:
+def list_ingestion_stages(version: DocumentVersion) -> list[ShownStage]:
     """Return the four stages in order."""
-    return [_stage(stage) for stage in version.stages.all()]
+    return [_build_shown_stage(stage) for stage in version.stages.all()]
 
 
-def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
-    return {right.value: can(principal, right, row) for right in Right}
+def check_row_rights(principal: Principal, row: Folder | Document) -> dict[str, bool]:
+    return {right.value: has_right(principal, right, row) for right in Right}
 
 
-def rows_of(documents: QuerySet[Document]) -> list[DocumentRow]:
+def build_document_rows(documents: QuerySet[Document]) -> list[DocumentRow]:
     """Return rows of visible documents, each with its newest version."""
     found = documents.prefetch_related("versions__stages")
     newest = ((document, next(iter(document.versions.all()), None)) for document in found)
     return [DocumentRow(document, version) for document, version in newest if version]
 
 
-def _stage(stage: Stage) -> ShownStage:
+def _build_shown_stage(stage: Stage) -> ShownStage:
     ended = stage.started_at and stage.finished_at
     return ShownStage(
         name=stage.name,

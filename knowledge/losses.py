@@ -18,7 +18,7 @@ class NotRead:
     text: str
 
 
-def not_read(counts: Mapping[str, int]) -> list[NotRead]:
+def list_unread_parts(counts: Mapping[str, int]) -> list[NotRead]:
     """Name the counted parts, in the order of LOSSES."""
     return [
         NotRead(kind, counts[kind], ngettext(*forms, counts[kind]) % {"count": counts[kind]})
@@ -27,6 +27,6 @@ def not_read(counts: Mapping[str, int]) -> list[NotRead]:
     ]
 
 
-def in_words(parts: Sequence[NotRead]) -> str:
+def format_unread_parts(parts: Sequence[NotRead]) -> str:
     """Return "Not read: 2 charts drawn as pictures, 3 formulas without values.", or "" when everything was read."""
     return _("Not read: %(parts)s.") % {"parts": _(", ").join(part.text for part in parts)} if parts else ""

@@ -9,9 +9,9 @@ from itertools import groupby
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from knowledge.parsers.blocks import TABULAR, Block, ParsedDocument, is_absolute
+from knowledge.parsers.blocks import TABULAR, Block, ParsedDocument, is_absolute_address
 from knowledge.parsers.hidden import REASONS
-from knowledge.text.pipe_table import cell_spans
+from knowledge.text.pipe_table import find_cell_spans
 
 PART_LENGTH = 40_000  # characters of text on one page of a long document
 _OUTSIDE = 'rel="noopener noreferrer nofollow" target="_blank"'
@@ -43,15 +43,15 @@ class Placed:
         return self.start + len(self.block.text)
 
 
-def placed(parsed: ParsedDocument) -> list[Placed]:
+def place_blocks(parsed: ParsedDocument) -> list[Placed]:
     """Return the blocks in order, each with its place in the document's text."""
     return [Placed(block, start) for block, start in zip(parsed.blocks, parsed.starts, strict=True)]
 
 
-def parts(parsed: ParsedDocument) -> list[list[Placed]]:
+def split_into_parts(parsed: ParsedDocument) -> list[list[Placed]]:
     """Return a document in parts that are shown at once: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
-    blocks = placed(parsed)
-    if is_paged(parsed):
+    blocks = place_blocks(parsed)
+    if has_page_positions(parsed):
         pages: list[list[Placed]] = [[] for _ in range(parsed.page_count or 1)]
         for block in blocks:
             pages[min(max(block.block.page or 1, 1), len(pages)) - 1].append(block)
@@ -64,38 +64,40 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
     return found
 
 
-def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
+def find_hidden_blocks(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
     """Return the original's hidden blocks for the part at `index`: each goes with the block that it follows."""
-    if is_paged(parsed):
+    if has_page_positions(parsed):
         return [item.block for item in parsed.apart if (item.block.page or 1) == index + 1]
     first = sum(len(part) for part in found[:index])
     last = first + len(found[index])
     return [item.block for item in parsed.apart if first < item.at <= last or (index == 0 and item.at == 0)]
 
 
-def is_paged(parsed: ParsedDocument) -> bool:
+def has_page_positions(parsed: ParsedDocument) -> bool:
     """Tell whether the blocks know their places on pages that can be shown as images."""
     return bool(parsed.page_count) and any(block.boxes for block in parsed.blocks)
 
 
-def part_at(found: Sequence[Sequence[Placed]], offset: int) -> int:
+def find_part_index(found: Sequence[Sequence[Placed]], offset: int) -> int:
     """Return the index of the part that holds a character of the document."""
     return next((i for i, part in enumerate(found) if part and offset < part[-1].end), len(found) - 1)
 
 
-def excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
+def extract_excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
     """Return the document's text within the span; a cut table keeps its column names.
 
     Its headings are all of the first level: those above them are not there.
     """
-    found = [_cut(block, inner) for block in placed(parsed) if (inner := span.within(block.start, block.end))]
+    found = [
+        _cut_block(block, inner) for block in place_blocks(parsed) if (inner := span.within(block.start, block.end))
+    ]
     return [
         replace(piece, block=replace(piece.block, level=1)) if piece.block.kind == "heading" else piece
         for piece in found
     ]
 
 
-def _cut(whole: Placed, inner: Span) -> Placed:
+def _cut_block(whole: Placed, inner: Span) -> Placed:
     block = whole.block
     if (inner.start, inner.end) == (0, len(block.text)):
         return whole
@@ -109,7 +111,7 @@ def _cut(whole: Placed, inner: Span) -> Placed:
     return Placed(cut, whole.start - moved)
 
 
-def as_html(
+def render_blocks(
     blocks: Sequence[Placed], cited: Span | None = None, *, heading_from: int = 2, anchor: str = "cited"
 ) -> SafeString:
     """Return the blocks as HTML; `cited`, a span of the document's text, stands in <mark>.
@@ -119,25 +121,25 @@ def as_html(
     rendered: list[str] = []
     for is_list, group in groupby(blocks, key=lambda item: item.block.kind == "item" and item.block.hidden is None):
         marked = [(item.block, cited.within(item.start, item.end) if cited else None) for item in group]
-        rendered += [_list(marked)] if is_list else [_block(*item, heading_from) for item in marked]
+        rendered += [_render_list(marked)] if is_list else [_render_block(*item, heading_from) for item in marked]
     text = "\n".join(rendered)
     if anchor:
         text = text.replace("<mark>", f'<mark id="{anchor}">', 1)
     return mark_safe(text)  # noqa: S308 - built from escaped text
 
 
-def _block(block: Block, cited: Span | None, heading_from: int) -> str:
-    body = _body(block, cited, heading_from)
+def _render_block(block: Block, cited: Span | None, heading_from: int) -> str:
+    body = _render_body(block, cited, heading_from)
     if block.hidden is None:
         return body
     why = html.escape(f"{gettext('Not visible in the original.')} {gettext(REASONS[block.hidden])}")
     return f'<div class="not-visible"><p class="not-visible-why" lang="{get_language()}">{why}</p>\n{body}</div>'
 
 
-def _body(block: Block, cited: Span | None, heading_from: int) -> str:
+def _render_body(block: Block, cited: Span | None, heading_from: int) -> str:
     source = _Source(block, cited)
     if block.kind in TABULAR:
-        return _table(source)
+        return _render_table(source)
     lines = source.lines(0, len(block.text))
     match block.kind:
         case "heading":
@@ -153,7 +155,7 @@ def _body(block: Block, cited: Span | None, heading_from: int) -> str:
             return f"<p>{lines}</p>"
 
 
-def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
+def _render_list(items: Sequence[tuple[Block, Span | None]]) -> str:
     """Return items as nested lists; numbers are as the document writes them."""
     parts: list[str] = []
     opened: list[tuple[int, str]] = []  # depth and tag
@@ -170,7 +172,7 @@ def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
     return "".join(parts) + "".join(f"</li></{tag}>" for _depth, tag in reversed(opened))
 
 
-def _table(source: "_Source") -> str:
+def _render_table(source: "_Source") -> str:
     """Return a table as HTML: the tags are ours, each cell is a piece of the text, so that offsets hold."""
     rows: list[str] = []
     start = 0
@@ -178,15 +180,15 @@ def _table(source: "_Source") -> str:
         is_names = source.block.is_headed and place == 0
         if not (source.block.is_headed and place == 1):
             tag = "th" if is_names else "td"
-            cells = (source.piece(start + a, start + b) for a, b in cell_spans(line))
-            row = "".join(f"<{tag}>{_bars(cell)}</{tag}>" for cell in cells)
+            cells = (source.piece(start + a, start + b) for a, b in find_cell_spans(line))
+            row = "".join(f"<{tag}>{_unescape_bars(cell)}</{tag}>" for cell in cells)
             rows.append(f"<thead><tr>{row}</tr></thead><tbody>" if is_names else f"<tr>{row}</tr>")
         start += len(line) + 1
     body = "".join(rows)
     return f'<div class="table-scroll" tabindex="0"><table>{body if source.block.is_headed else f"<tbody>{body}"}</tbody></table></div>'
 
 
-def _bars(cell: str) -> str:
+def _unescape_bars(cell: str) -> str:
     return _ESCAPED_BAR.sub(r"\1|", cell)
 
 
@@ -201,13 +203,13 @@ class _Source:
         """Return characters with their links; a link that reaches beyond them is cut."""
         parts: list[str] = []
         for first, last, address in self.block.links:
-            if first < end and last > start and is_absolute(address):
-                parts.append(self._marked(start, max(first, start)))
-                start, text = min(last, end), self._marked(max(first, start), min(last, end))
+            if first < end and last > start and is_absolute_address(address):
+                parts.append(self._mark_cited_text(start, max(first, start)))
+                start, text = min(last, end), self._mark_cited_text(max(first, start), min(last, end))
                 parts.append(f'<a href="{html.escape(address)}" {_OUTSIDE}>{text}</a>')
-        return "".join([*parts, self._marked(start, end)])
+        return "".join([*parts, self._mark_cited_text(start, end)])
 
-    def _marked(self, start: int, end: int) -> str:
+    def _mark_cited_text(self, start: int, end: int) -> str:
         text = self.block.text[start:end]
         inner = self.cited.within(start, end) if self.cited else None
         if inner is None or not text[inner.start : inner.end].strip():
@@ -217,9 +219,9 @@ class _Source:
 
     def lines(self, start: int, end: int, *, separator: str = "<br>") -> str:
         """Return a piece with its line ends as <br>, each line marked by itself."""
-        return separator.join(self.piece(a, b) for a, b in self._lines(start, end))
+        return separator.join(self.piece(a, b) for a, b in self._iterate_lines(start, end))
 
-    def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+    def _iterate_lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         for line in self.block.text[start:end].split("\n"):
             yield start, start + len(line)
             start += len(line) + 1

@@ -15,19 +15,19 @@ from django.utils.translation import gettext_lazy
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import get_visible
-from authz.rights.folders import folder_ids_with
-from copilot_site.lib.database import prepared_cursor
+from authz.rights.folders import select_folder_ids
+from copilot_site.lib.database import open_prepared_cursor
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
-from knowledge.text.passage_blocks import PassageBlock, from_json
-from knowledge.text.terms import document_terms
+from knowledge.text.passage_blocks import PassageBlock, parse_blocks
+from knowledge.text.terms import count_terms
 
 MAX_NAMED = 20  # bases in a sentence
 SHOWN_WITH = ("document", "version", "knowledge_base")  # of a passage
 
 
-def base_named(principal: Principal, name: str) -> KnowledgeBase:
+def find_base_by_name(principal: Principal, name: str) -> KnowledgeBase:
     """Return the knowledge base of this name, for a command. Raises NotFound, which names those that this person may see."""
     try:
         return get_visible(KnowledgeBase, principal, name=name)
@@ -37,7 +37,7 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
         raise NotFound(f"There is no knowledge base “{name}” that {principal.username} may see; {there}.") from None
 
 
-def reviews_of(principal: Principal, *, until: date) -> QuerySet[Document]:
+def list_due_reviews(principal: Principal, *, until: date) -> QuerySet[Document]:
     """Return documents that this person owns and may read, with a review date of `until` or earlier."""
     mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
     return Document.objects.visible_to(principal).filter(mine, review_on__lte=until)
@@ -74,8 +74,8 @@ class ShownPassage:
     def __post_init__(self) -> None:
         """Fold title, file name and headings to single lines, whichever query read the row."""
         for name in ("title", "filename"):
-            object.__setattr__(self, name, one_line(getattr(self, name)))
-        object.__setattr__(self, "heading_path", tuple(map(one_line, self.heading_path)))
+            object.__setattr__(self, name, fold_to_one_line(getattr(self, name)))
+        object.__setattr__(self, "heading_path", tuple(map(fold_to_one_line, self.heading_path)))
 
     def page_at(self, offset: int) -> int | None:
         """Return the page on which the character at `offset` of the text stands."""
@@ -84,21 +84,21 @@ class ShownPassage:
     @property
     def embedded_text(self) -> str:
         """Return the indexed text of this passage: its place, then its text."""
-        return passage_text(self.title, self.heading_path, self.text)
+        return build_passage_text(self.title, self.heading_path, self.text)
 
 
-def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
+def build_passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
     """Return the text of a passage that is embedded, indexed and reranked."""
     return f"{' > '.join([title, *heading_path])}\n{text}"
 
 
-def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
+def list_visible_passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
     """Return the given passages that this person may see, unordered."""
     rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related(*SHOWN_WITH)
-    return [shown(row) for row in rows]
+    return [build_shown_passage(row) for row in rows]
 
 
-def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
+def filter_visible_passage_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
     """Return which passages this person may see now: a hand-written `Chunk.objects.visible_to`, for checks before each event of a run.
 
     The passages are looked up first: a plan for any person and any number of passages would go through all that people may see.
@@ -106,8 +106,8 @@ def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UU
     ids = list(chunk_ids)
     if not ids:
         return set()
-    visible = folder_ids_with(principal, Right.VIEW, among="SELECT access_id FROM asked")
-    with prepared_cursor(connection) as cursor:
+    visible = select_folder_ids(principal, Right.VIEW, among="SELECT access_id FROM asked")
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(
             "WITH asked AS MATERIALIZED (SELECT c.id, d.access_id FROM knowledge_chunk c"  # noqa: S608  # `authz.rights.folders` holds no input
             " JOIN knowledge_document d ON d.id = c.document_id WHERE c.id = ANY(%s))"
@@ -117,17 +117,17 @@ def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UU
         return {pk for (pk,) in cursor.fetchall()}
 
 
-def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
+def find_visible_passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
     """Return one passage; raises NotFound, the same for missing and forbidden."""
     row = get_visible(Chunk, principal, id=chunk_id)
-    return shown(row)
+    return build_shown_passage(row)
 
 
-def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
+def list_document_passages(principal: Principal, document: Document) -> list[ShownPassage]:
     """Return all passages of the version that answers, in order."""
     lookup = {"version_id": document.current_version_id, "document": document, "is_retired": False}
     rows = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
-    return [shown(row) for row in rows.select_related(*SHOWN_WITH).order_by("position")]
+    return [build_shown_passage(row) for row in rows.select_related(*SHOWN_WITH).order_by("position")]
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
@@ -139,21 +139,21 @@ def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
     if principal.is_nobody or principal.folder_id is not None:
         return Folder.unscoped.none()
     hidden = Folder.unscoped.filter(is_discoverable=True, kind=FolderKind.FOLDER)
-    return hidden.exclude(pk__in=folder_ids_with(principal, Right.VIEW)).only("id", "name").order_by("name", "id")
+    return hidden.exclude(pk__in=select_folder_ids(principal, Right.VIEW)).only("id", "name").order_by("name", "id")
 
 
-def discoverable_for(principal: Principal, question: str) -> list[Folder]:
+def match_discoverable_folders(principal: Principal, question: str) -> list[Folder]:
     """Return the three discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
-    asked = set(document_terms(question))
+    asked = set(count_terms(question))
     scored = []
     for folder in discoverable_folders(principal):
-        terms = set(document_terms(folder.name))
+        terms = set(count_terms(folder.name))
         if terms & asked:
             scored.append((-len(terms & asked) / len(terms), folder.name, folder))
     return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:3]]
 
 
-def recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:
+def find_recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:
     """Return titles for readers of the audit log, whose entries name the documents; no name of a conversation's file."""
     found = {}
     for row in Document.unscoped.filter(pk__in=ids).only("title", "trashed_at", "knowledge_base_id"):
@@ -162,7 +162,7 @@ def recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:
     return found
 
 
-def shown(row: Chunk) -> ShownPassage:
+def build_shown_passage(row: Chunk) -> ShownPassage:
     """Return a row, read with SHOWN_WITH, for display."""
     return ShownPassage(
         chunk_id=row.id,
@@ -180,7 +180,7 @@ def shown(row: Chunk) -> ShownPassage:
         end=row.end,
         is_current=row.version_id == row.document.current_version_id,
         page_starts=tuple(row.page_starts),
-        blocks=from_json(row.blocks),
+        blocks=parse_blocks(row.blocks),
         superseded_by=row.document.superseded_by_id,
         is_unapproved=row.knowledge_base.is_approval_wanted and row.version.approved_at is None,
     )
@@ -194,14 +194,14 @@ class Today(TextChoices):
     GONE = "gone", gettext_lazy("no longer there")
 
 
-def texts_today(hashes: Mapping[UUID, str]) -> dict[UUID, Today]:
+def compare_passage_texts(hashes: Mapping[UUID, str]) -> dict[UUID, Today]:
     """Compare passages with their texts of then. hashes: passage → hexadecimal SHA-256 of its former text."""
     rows = Chunk.unscoped.filter(id__in=hashes).values_list("id", "text")
     now = {pk: hashlib.sha256(text.encode()).hexdigest() for pk, text in rows}
-    return {pk: _today(now.get(pk), then) for pk, then in hashes.items()}
+    return {pk: _compare_text(now.get(pk), then) for pk, then in hashes.items()}
 
 
-def _today(now: str | None, then: str) -> Today:
+def _compare_text(now: str | None, then: str) -> Today:
     if now is None:
         return Today.GONE
     return Today.SAME if now == then else Today.CHANGED

@@ -14,13 +14,13 @@ _NO_TITLE = re.compile(
 )
 
 
-def stated_title(text: str) -> str:
+def clean_stated_title(text: str) -> str:
     """Return the title in a file's own properties; "" where a program filled it in by itself."""
     title = text.strip()
     return "" if _NO_TITLE.search(title) else title
 
 
-def title_of(filename: str) -> str:
+def build_title(filename: str) -> str:
     """Return a title from a file name: `price-list_2026-07-17.csv` → `Price list 2026-07-17`; a name with spaces stays."""
     stem = PurePath(filename).stem
     if " " in stem:
@@ -29,6 +29,6 @@ def title_of(filename: str) -> str:
     return words[0].upper() + words[1:] if words[0].islower() and words.isascii() else words
 
 
-def is_of(filename: str, title: str) -> bool:
-    """Tell whether a title comes from the file name: by `title_of`, or as the bare stem of older documents."""
-    return title in (title_of(filename), PurePath(filename).stem)
+def is_title_from_filename(filename: str, title: str) -> bool:
+    """Tell whether a title comes from the file name: by `build_title`, or as the bare stem of older documents."""
+    return title in (build_title(filename), PurePath(filename).stem)

@@ -12,8 +12,8 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput
-from knowledge.documents.text import is_read
-from knowledge.ingestion.stages import load_parsed
+from knowledge.documents.text import is_version_parsed
+from knowledge.ingestion.stages import load_parsed_document
 from knowledge.models import (
     Chunk,
     Document,
@@ -25,10 +25,10 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.blocks import Block
-from knowledge.retrieval.conditions import holds
+from knowledge.retrieval.conditions import build_document_filter
 from knowledge.retrieval.plan import Scope
-from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
-from knowledge.text.pipe_table import cells_in
+from knowledge.selectors import SHOWN_WITH, ShownPassage, build_shown_passage
+from knowledge.text.pipe_table import parse_cells
 
 PATTERN_LENGTH = 200  # characters of a regular expression
 _WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # a text without any has no other spelling
@@ -68,12 +68,12 @@ class Matches:
     more: bool
 
 
-def documents_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
+def list_documents_in_scope(principal: Principal, scope: Scope) -> QuerySet[Document]:
     """Return the documents that this person's answers may use, within the scope."""
-    return Document.objects.visible_to(principal).filter(_within(scope))
+    return Document.objects.visible_to(principal).filter(_build_scope_filter(scope))
 
 
-def _within(scope: Scope, path: str = "") -> Q:
+def _build_scope_filter(scope: Scope, path: str = "") -> Q:
     """Return the scope as a filter on documents, or on rows related by `path`."""
     chosen = Q()
     if scope.knowledge_base_ids:
@@ -85,56 +85,64 @@ def _within(scope: Scope, path: str = "") -> Q:
         chosen &= Q(**{f"{path}folder_id__in": below})
     if scope.language:
         chosen &= Q(**{f"{path}language": scope.language})
-    return chosen & holds(scope.metadata, f"{path}id")
+    return chosen & build_document_filter(scope.metadata, f"{path}id")
 
 
-def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
+def _list_answering_passages(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
     """Return the passages of the versions that answer."""
     return (
         Chunk.objects.visible_to(principal)
-        .filter(_within(scope, "document__"), version_id=F("document__current_version_id"), is_retired=False)
+        .filter(
+            _build_scope_filter(scope, "document__"), version_id=F("document__current_version_id"), is_retired=False
+        )
         .select_related(*SHOWN_WITH)
     )
 
 
-def chunk_page(principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int) -> Page:
+def load_passage_page(principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int) -> Page:
     """Return `limit` passages of a document from the offset on; none past the end. Raises NotFound."""
-    document = _document(principal, document_id, scope)
-    rows = _answering(principal, scope).filter(document=document).order_by("position")
-    return Page(document, _number(document), rows.count(), offset, tuple(map(shown, rows[offset : offset + limit])))
+    document = _find_document(principal, document_id, scope)
+    rows = _list_answering_passages(principal, scope).filter(document=document).order_by("position")
+    return Page(
+        document,
+        _find_version_number(document),
+        rows.count(),
+        offset,
+        tuple(map(build_shown_passage, rows[offset : offset + limit])),
+    )
 
 
-def chunks_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> Page:
+def load_passages_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> Page:
     """Return a passage with `reach` passages before and behind it, in its document. Raises NotFound."""
     chunk = get_visible(Chunk, principal, id=chunk_id)
-    document = _document(principal, chunk.document_id, scope)
-    rows = _answering(principal, scope).filter(document=document).order_by("position")
+    document = _find_document(principal, chunk.document_id, scope)
+    rows = _list_answering_passages(principal, scope).filter(document=document).order_by("position")
     place = rows.filter(start__lte=chunk.start).count() - 1 if chunk.is_retired else chunk.position
     first = max(place - reach, 0)
     near = rows.filter(position__gte=first, position__lte=place + reach)
-    return Page(document, _number(document), rows.count(), first, tuple(map(shown, near)))
+    return Page(document, _find_version_number(document), rows.count(), first, tuple(map(build_shown_passage, near)))
 
 
-def _number(document: Document) -> int:
+def _find_version_number(document: Document) -> int:
     return document.current_version.number if document.current_version else 0
 
 
-def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Document:
+def _find_document(principal: Principal, document_id: UUID | str, scope: Scope) -> Document:
     """Return a document. Raises NotFound, the same for missing, not theirs and out of scope."""
     document = get_visible(Document, principal, pk=document_id)
-    inside = documents_within(principal, scope).filter(pk=document.pk).exists()
+    inside = list_documents_in_scope(principal, scope).filter(pk=document.pk).exists()
     return document if inside else get_visible(Document, principal, pk=UUID(int=0))
 
 
-def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
+def load_document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
     """Return {requested id: facts} of the documents visible within the scope, in two statements for any number."""
-    asked = {text: parsed for text in ids if (parsed := _uuid(text))}
+    asked = {text: parsed for text in ids if (parsed := _parse_uuid(text))}
     lookup = {"version_id": OuterRef("current_version_id"), "is_retired": False}
     answering = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
     counted = answering.order_by().values("version_id").annotate(count=Count("id")).values("count")
     rows = {
         row.pk: row
-        for row in documents_within(principal, scope)
+        for row in list_documents_in_scope(principal, scope)
         .filter(pk__in=asked.values())
         .select_related("knowledge_base", "folder")
         .annotate(chunk_count=Subquery(counted))
@@ -143,10 +151,10 @@ def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) ->
     versions = DocumentVersion.objects.visible_to(principal).filter(document__in=rows)
     for version in versions.prefetch_related("stages").order_by("number"):
         newest[version.document_id] = version
-    return {text: _facts(rows[pk], newest[pk]) for text, pk in asked.items() if pk in rows and pk in newest}
+    return {text: _build_facts(rows[pk], newest[pk]) for text, pk in asked.items() if pk in rows and pk in newest}
 
 
-def _facts(document: Document, newest: DocumentVersion) -> Facts:
+def _build_facts(document: Document, newest: DocumentVersion) -> Facts:
     stages: dict[str, Stage] = {stage.name: stage for stage in newest.stages.all()}
     embed = stages.get(StageName.EMBED)
     chunks: int = getattr(document, "chunk_count", None) or 0
@@ -155,7 +163,7 @@ def _facts(document: Document, newest: DocumentVersion) -> Facts:
     return Facts(document, newest, chunks, embed.items_done, embed.items_total)
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:
@@ -168,7 +176,9 @@ class _Narrow(Func):
     template = "normalize(%(expressions)s, NFKC)"
 
 
-def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int) -> Matches:
+def grep_passages(
+    principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int
+) -> Matches:
     """Return passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, up to `limit`.
 
     timeout_ms: after which the database gives up. Raises InvalidInput: a pattern that is none, or that takes too long.
@@ -183,7 +193,7 @@ def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: 
     for pattern in patterns:
         matches |= Q(text__iregex=pattern) | Q(text__regex=_WIDE, narrow__iregex=pattern)
     rows = (
-        _answering(principal, scope)
+        _list_answering_passages(principal, scope)
         .alias(narrow=_Narrow("text"))
         .filter(matches)
         .order_by("document__title", "document_id", "position")
@@ -204,7 +214,7 @@ def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: 
             _("The pattern took longer than %(seconds)s s. Use plain words, or fewer wildcards.")
             % {"seconds": round(timeout_ms / 1000, 1)}
         ) from error
-    return Matches(tuple(map(shown, found[:limit])), len(found) > limit)
+    return Matches(tuple(map(build_shown_passage, found[:limit])), len(found) > limit)
 
 
 @dataclass(frozen=True)
@@ -216,10 +226,10 @@ class VersionText:
     blocks: tuple[str, ...]
 
 
-def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
+def load_version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
     """Return a version's text. named: a document's id (its answering version), or `id@2`. Raises NotFound, InvalidInput (not read)."""
     document_id, _at, number = named.strip().partition("@")
-    document = _document(principal, document_id, scope)
+    document = _find_document(principal, document_id, scope)
     version: DocumentVersion | None
     if number:
         version = get_visible(
@@ -227,9 +237,9 @@ def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionTe
         )
     else:
         version = document.current_version
-    if version is None or not is_read(version):
+    if version is None or not is_version_parsed(version):
         raise InvalidInput(_("“%(title)s” has no text in this version.") % {"title": document.title})
-    return VersionText(document, version.number, tuple(block.text for block in load_parsed(version).blocks))
+    return VersionText(document, version.number, tuple(block.text for block in load_parsed_document(version).blocks))
 
 
 @dataclass(frozen=True)
@@ -249,41 +259,41 @@ class Spreadsheet:
     sheets: tuple[SheetText, ...]
 
 
-def spreadsheets_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
+def list_spreadsheets(principal: Principal, scope: Scope) -> QuerySet[Document]:
     """Return documents of tables (xlsx, csv, tsv) that can be read, by title."""
     named = Q()
     for suffix in SPREADSHEETS:
         named |= Q(filename__iendswith=suffix)
-    rows = documents_within(principal, scope).filter(named, current_version__isnull=False)
+    rows = list_documents_in_scope(principal, scope).filter(named, current_version__isnull=False)
     return rows.select_related("current_version").order_by("title", "pk")
 
 
-def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) -> Spreadsheet:
+def load_spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) -> Spreadsheet:
     """Return the tables of one document, as its parser read them. Raises NotFound, InvalidInput where it is no spreadsheet."""
-    document = _document(principal, document_id, scope)
+    document = _find_document(principal, document_id, scope)
     version = document.current_version
     if not document.filename.lower().endswith(SPREADSHEETS) or version is None:
         raise InvalidInput(
             _("“%(title)s” is not a readable spreadsheet. Ask for a document that ends in .xlsx, .csv or .tsv.")
             % {"title": document.title}
         )
-    first = _answering(principal, scope).filter(document=document).order_by("position").first()
-    return Spreadsheet(document, shown(first) if first else None, sheets_of(version))
+    first = _list_answering_passages(principal, scope).filter(document=document).order_by("position").first()
+    return Spreadsheet(document, build_shown_passage(first) if first else None, load_sheets(version))
 
 
-def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
+def load_sheets(version: DocumentVersion) -> tuple[SheetText, ...]:
     """Return the tables of a version, as its parser read them, with the exact numbers of their cells."""
     sheet, sheets = "", []
-    for block in load_parsed(version).blocks:
+    for block in load_parsed_document(version).blocks:
         if block.kind == "heading":
             sheet = block.text
         elif block.kind == "table":
-            sheets.append(SheetText(sheet, _rows(block)))
+            sheets.append(SheetText(sheet, _split_table_rows(block)))
     return tuple(sheets)
 
 
-def _rows(table: Block) -> tuple[tuple[str, ...], ...]:
+def _split_table_rows(table: Block) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a table, the first one its header, empty where it has none."""
     lines = (table.exact or table.text).split("\n")
-    rows = [tuple(cells_in(line)) for line in lines]
+    rows = [tuple(parse_cells(line)) for line in lines]
     return (rows[0], *rows[2:]) if table.is_headed else (("",) * len(rows[0]), *rows)

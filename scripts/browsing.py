@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from copilot_site.embedded.process import free_port, wait_until
+from copilot_site.embedded.process import find_free_port, wait_until
 from demo.company import load_company
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,7 +87,7 @@ def running_demo() -> Iterator[str]:
     dropped = ("DATABASE_URL", "REDIS_URL", "COPILOT_HOME", "PORT")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     with tempfile.TemporaryDirectory(prefix="copilot-screenshots-") as folder:
-        port = str(free_port())
+        port = str(find_free_port())
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--demo", "--port", port]
         process = subprocess.Popen(command, env={**environment, "COPILOT_HOME": f"{folder}/home"})
         try:

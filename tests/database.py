@@ -86,8 +86,8 @@ def _hash_of_sources() -> str:
 def _migrate(kept: Path) -> None:
     root = Path(tempfile.mkdtemp(prefix="building-", dir=KEPT))
     try:
-        with services.running(Home(root), want_valkey=False, durable=False) as found:
-            ours = services.urls(Home(root), found)["DATABASE_URL"]
+        with services.hold_services(Home(root), want_valkey=False, durable=False) as found:
+            ours = services.build_service_urls(Home(root), found)["DATABASE_URL"]
             _run(ours, f"CREATE DATABASE {TEMPLATE}")
             address = ours.rsplit("/", 1)[0] + f"/{TEMPLATE}"
             nowhere = {"REDIS_URL": "redis://127.0.0.1:1/0", "COPILOT_HOME": str(root)}

@@ -55,7 +55,9 @@ class Database:
 
     @classmethod
     def of(cls, checkout: Checkout) -> "Database":
-        return cls(services.urls(checkout.home, services.discover(checkout.home))["DATABASE_URL"])
+        return cls(
+            services.build_service_urls(checkout.home, services.discover_services(checkout.home))["DATABASE_URL"]
+        )
 
     def rows(self, statement: str) -> list[tuple[object, ...]]:
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -80,10 +82,13 @@ def key() -> str:
 
 def document_names() -> list[str]:
     """The file names of all that the demo brings, the pages of its wiki, too."""
-    from demo.company import documents, load_company  # Django is not loaded yet when conftest.py imports this module
-    from demo.wiki import page_names
+    from demo.company import (  # Django is not loaded yet when conftest.py imports this module
+        list_documents,
+        load_company,
+    )
+    from demo.wiki import list_page_names
 
-    return [document.file.name for document in documents(load_company())] + page_names()
+    return [document.file.name for document in list_documents(load_company())] + list_page_names()
 
 
 def demo_home(root: Path) -> Checkout:

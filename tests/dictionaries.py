@@ -5,11 +5,11 @@ from functools import cache
 from django.conf import settings
 
 from knowledge.dictionary.cedict import prepare_dictionary
-from knowledge.dictionary.words import Dictionary, dictionary
+from knowledge.dictionary.words import Dictionary, load_dictionary
 
 
 @cache
 def prepared() -> Dictionary:
     models = settings.HOME.create().models
     prepare_dictionary(models)
-    return dictionary(models)
+    return load_dictionary(models)

@@ -11,7 +11,7 @@ from typing import Any
 
 from knowledge.embedding.bundled import BundledEmbedder
 from knowledge.embedding.convert import prepare_model
-from knowledge.embedding.weights import WeightFile, installed_weight_file
+from knowledge.embedding.weights import WeightFile, find_weight_file
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / ".copilot-tests" / "models"
@@ -104,7 +104,7 @@ def exported_model() -> Path:
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
     staging = target.with_name("staging")
-    _save_transformer(WeightFile(installed_weight_file()), staging / "transformer")
+    _save_transformer(WeightFile(find_weight_file()), staging / "transformer")
     transformer = Transformer(str(staging / "transformer"), max_seq_length=512)
     SentenceTransformer(modules=[transformer, Pooling(384, "mean"), Normalize()], device="cpu").save(
         str(staging / "whole"), create_model_card=False

@@ -14,12 +14,12 @@ from django.core.files.base import ContentFile
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from knowledge.dictionary.cedict import prepare_dictionary
 from knowledge.embedding.convert import prepare_model
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
-from knowledge.services.folders import add_folder, create_knowledge_base, root_folder
+from knowledge.services.folders import add_folder, create_knowledge_base, find_root_folder
 from knowledge.services.uploads import upload_document
 
 _number = count(1)
@@ -69,13 +69,13 @@ def make_base(name: str = "", description: str = "") -> KnowledgeBase:
 
 def make_folder(parent: KnowledgeBase | Folder, name: str = "") -> Folder:
     """A folder below `parent`, or below the root folder of a knowledge base."""
-    above = root_folder(parent) if isinstance(parent, KnowledgeBase) else parent
+    above = find_root_folder(parent) if isinstance(parent, KnowledgeBase) else parent
     return add_folder(None, above, name or f"folder{next(_number)}")
 
 
 def allow(holder: User | Group, row: KnowledgeBase | Folder, *rights: Right) -> None:
     """Give rights on a row; `view` when none is named."""
-    give(None, rights or (Right.VIEW,), row, to=holder)
+    grant_rights(None, rights or (Right.VIEW,), row, to=holder)
 
 
 def make_document(
@@ -91,7 +91,7 @@ def make_document(
 
     The same filename in the same place makes a new version. ingested: taken through the real pipeline, else waiting.
     """
-    folder = root_folder(place) if isinstance(place, KnowledgeBase) else place
+    folder = find_root_folder(place) if isinstance(place, KnowledgeBase) else place
     data = content.encode() if isinstance(content, str) else content
     upload = upload_document(
         keeper_of(folder),
@@ -103,7 +103,7 @@ def make_document(
     )
     if ingested:
         prepare_embedder()
-        ingest(upload.version.pk)
+        run_ingestion(upload.version.pk)
     return Document.unscoped.select_related("current_version").get(pk=upload.document.pk)
 
 
@@ -125,5 +125,5 @@ def keeper_of(folder: Folder) -> Principal:
     """The person who fills the tests' knowledge bases: holds every right on this one, and appears in no other role."""
     keeper, _made = User.objects.get_or_create(username="keeper")
     if KnowledgeBaseUserGrant.objects.filter(user=keeper, content_object=folder.knowledge_base).count() < len(Right):
-        give(None, Right, folder.knowledge_base, to=keeper)
+        grant_rights(None, Right, folder.knowledge_base, to=keeper)
     return Principal.of(keeper)

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from knowledge.text.pipe_table import line_of, rule_of
+from knowledge.text.pipe_table import format_row, format_rule
 
 TOPS = ("First half", "Second half", "Plan", "Actual", "北区", "Outbound")
 NAMES = ("Open", "Damaged", "Returned", "Fee", "Weight", "数量", "Share", "Limit", "Stock", "Cycles")
@@ -176,7 +176,7 @@ def write_html(sample: Sample, path: Path, chance: random.Random) -> Parts:
 def write_markdown(sample: Sample, path: Path, chance: random.Random) -> Parts:
     names = sample.lines[0] if sample.head else [""] * sample.width
     rows = [names, *sample.lines[sample.head :]]
-    lines = [line_of(rows[0]), rule_of(sample.width), *map(line_of, rows[1:])]
+    lines = [format_row(rows[0]), format_rule(sample.width), *map(format_row, rows[1:])]
     path.write_text("# Yard\n\n" + "\n".join(lines) + "\n", "utf-8")
     return []
 

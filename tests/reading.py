@@ -9,7 +9,7 @@ from business.parsing.base import Context, Parsed
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.semantic_layer.model import SemanticLayer
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 TODAY = date(2026, 11, 21)
 
@@ -20,7 +20,7 @@ class NotRead(Exception):
 
 def parsed(question: str, layer: SemanticLayer, today: date = TODAY) -> Parsed:
     lexicon = Lexicon.of(Catalog.of(layer))
-    return parse(question, lexicon, Context(language_of(question) or "en", today))
+    return parse(question, lexicon, Context(detect_language(question) or "en", today))
 
 
 def sql_of(question: str, layer: SemanticLayer, today: date = TODAY) -> str:

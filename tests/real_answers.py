@@ -20,7 +20,7 @@ from django.conf import settings
 from django.test import override_settings
 from django.utils import timezone
 
-from agent.attribution.check import Evidence, check_cited
+from agent.attribution.check import Evidence, check_cited_sentence
 from agent.attribution.verdict import Verdict
 from agent.conversations.sessions import create_session
 from agent.events import Complete, StopReason
@@ -111,7 +111,10 @@ def is_contradicted(row: Message, sentence: dict[str, Any]) -> bool:
     evidence = {number: Evidence(texts[pk]) for number, pk in chunks.items() if pk in texts}
     cited = [number for number in sentence["citations"] if number in evidence]
     today = timezone.localdate()
-    return check_cited(sentence["text"], cited, evidence, question="", today=today)[1].verdict is Verdict.CONTRADICTED
+    return (
+        check_cited_sentence(sentence["text"], cited, evidence, question="", today=today)[1].verdict
+        is Verdict.CONTRADICTED
+    )
 
 
 def count(counts: Counter[str], row: Message, holds: list[str], seconds: int) -> None:

@@ -21,8 +21,8 @@ from agent.providers.base import ModelError, Prices
 from agent.providers.metered import Metered
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
-from agent.providers.structured import complete
-from agent.tools.base import find, specification
+from agent.providers.structured import request_object_with_repair
+from agent.tools.base import build_tool_specification, find_tool
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 
 PATIENT_S = 3_600.0  # one core that others use, too: a schema is followed at a few tokens a second
@@ -77,14 +77,14 @@ async def test_a_schema_is_followed(served: ServedModel) -> None:
         },
         {"role": "user", "content": "What does the handbook say about leave?"},
     ]
-    answer = await complete(model, asked_for, Way)
+    answer = await request_object_with_repair(model, asked_for, Way)
     await model.aclose()
     assert answer.route in {"DOC", "SQL"}
 
 
 async def test_tools_are_offered_and_whatever_comes_is_understood(served: ServedModel) -> None:
     model, reply = OpenAICompatible(served), Reply()
-    tools = [specification(find("knowledge_search")), specification(find("calculate"))]
+    tools = [build_tool_specification(find_tool("knowledge_search")), build_tool_specification(find_tool("calculate"))]
     try:
         async for delta in model.stream([{"role": "user", "content": "Use calculate to add 6 and 7."}], tools=tools):
             reply.take(delta)

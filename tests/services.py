@@ -47,8 +47,8 @@ def _start_services(stack: ExitStack) -> None:
     home = Home(folder)
     home.models.symlink_to(models)
     database.copy_cluster(home)
-    found = stack.enter_context(services.running(home, durable=False))
-    os.environ.update(services.urls(home, found) | HERE | {"COPILOT_HOME": str(folder)})
+    found = stack.enter_context(services.hold_services(home, durable=False))
+    os.environ.update(services.build_service_urls(home, found) | HERE | {"COPILOT_HOME": str(folder)})
 
 
 def clear_remains(folder: Path) -> None:
@@ -65,5 +65,5 @@ def _clear(home: Home) -> None:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        services.stop(home)
+        services.stop_services(home)
         shutil.rmtree(home.root, ignore_errors=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from evals.rights_world import make_member, make_tree
 from knowledge.ingestion.indexing import IndexRow, write_index_rows
 from knowledge.models import Document, DocumentVersion, EmbeddingSpace, Folder
@@ -36,10 +36,10 @@ class Collection:
         """A person who sees a share of the passages: through grants on leaves, or on the base when it is all."""
         user, (group,) = make_member(1)
         if share == 1:
-            give(None, [Right.VIEW], self.base, to=group)
+            grant_rights(None, [Right.VIEW], self.base, to=group)
         else:
             for leaf in self.chance.sample(self.leaves, max(1, round(share * len(self.leaves)))):
-                give(None, [Right.VIEW], leaf, to=group)
+                grant_rights(None, [Right.VIEW], leaf, to=group)
         return Principal.of(user)
 
     def question(self) -> tuple[NDArray[np.float32], int]:

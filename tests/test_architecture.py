@@ -307,7 +307,7 @@ def test_the_reading_of_strings_sees_every_way_to_name_an_app_above() -> None:
         "run(f'SELECT id FROM {x} JOIN knowledge_folderlink l ON {y}')",
         "apps.get_model('knowledge', 'Folder')",
         "apps.get_model('knowledge.Folder')",
-        "import_string('agent.tools.base.find')",
+        "import_string('agent.tools.base.find_tool')",
         "model = 'knowledge.Folder'",
     )
     assert [source for source in ways if not named_above("authz", facts_of(source))] == []

@@ -3,13 +3,13 @@
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from authz.tokens.api_tokens import TokenRefused, bearer_of
+from authz.tokens.api_tokens import TokenRefused, authenticate_token
 
 
 def owner_of(secret: str) -> User | None:
     """Whose token this is; None when it opens nothing."""
     try:
-        return bearer_of(secret).user
+        return authenticate_token(secret).user
     except TokenRefused:
         return None
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from agent.connections.service_keys import save_web_search
 from agent.models import AgentProfile, WebHost, WebSearchProvider
-from agent.tools.base import default_names
+from agent.tools.base import list_default_tools
 from tests.site_server import Reply, Site
 
 KEY = "searx-key"
@@ -52,5 +52,5 @@ def set_up(site: Site, engine: Engine, settings: Any) -> None:
     )
     WebHost.objects.create(entry="127.0.0.1")
     AgentProfile.objects.create(
-        name="With the web", allowed_tools=[*default_names(), "web_search", "web_fetch"], is_default=True
+        name="With the web", allowed_tools=[*list_default_tools(), "web_search", "web_fetch"], is_default=True
     )

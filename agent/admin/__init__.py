@@ -4,8 +4,8 @@ Django imports this package at start; each file registers its own models.
 """
 
 from agent.admin import language_models, profiles, verified_answers
-from agent.parts import part_modules
+from agent.parts import import_part_modules
 
 __all__ = ["language_models", "profiles", "verified_answers"]
 
-part_modules("admin")
+import_part_modules("admin")

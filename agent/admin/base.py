@@ -10,12 +10,12 @@ from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from agent.connections.service_keys import Keyed, require_address_of, take_key
+from agent.connections.service_keys import Keyed, require_row_address, set_service_key
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.forms import first_fault
+from copilot_site.lib.http.forms import find_first_fault
 from copilot_site.lib.outgoing.addresses import AddressRefused
 
 
@@ -26,10 +26,10 @@ class SettingsAdmin(admin.ModelAdmin[Any]):
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), self.action_recorded, obj, detail={"fields": form.changed_data})
+        record_action(Principal.of(request.user), self.action_recorded, obj, detail={"fields": form.changed_data})
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        record(Principal.of(request.user), self.action_recorded, obj, detail={"deleted": True})
+        record_action(Principal.of(request.user), self.action_recorded, obj, detail={"deleted": True})
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
@@ -54,7 +54,7 @@ class KeyedForm(forms.ModelForm[Any]):
         row = copy(self.instance)
         row.base_url = url
         try:
-            require_address_of(row)
+            require_row_address(row)
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
         return url
@@ -72,7 +72,7 @@ class KeyedAdmin(SettingsAdmin):
             messages.warning(request, why)
 
 
-def entered(request: HttpRequest, kind: type[Any], form_of: Callable[..., forms.ModelForm[Any]]) -> Any:
+def read_entered_row(request: HttpRequest, kind: type[Any], form_of: Callable[..., forms.ModelForm[Any]]) -> Any:
     """Return the row as entered, not saved. Raises InvalidInput with the first fault.
 
     Where no key is entered and the address is unchanged, it has the stored key of the row `id`.
@@ -82,7 +82,7 @@ def entered(request: HttpRequest, kind: type[Any], form_of: Callable[..., forms.
     before = stored.base_url if stored else ""
     form = form_of(request.POST, instance=stored)
     if not form.is_valid():
-        raise InvalidInput(first_fault(form))
+        raise InvalidInput(find_first_fault(form))
     row: Keyed = form.save(commit=False)
-    take_key(row, form.cleaned_data["api_key"], address_before=before)
+    set_service_key(row, form.cleaned_data["api_key"], address_before=before)
     return row

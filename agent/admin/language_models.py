@@ -11,11 +11,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
-from agent.connections.local_models import local_address, needs_permission, require_allowable
+from agent.connections.local_models import find_local_address, needs_address_permission, require_allowable_address
 from agent.connections.service_keys import save_language_model
 from agent.models import DayOfUse, LanguageModel, UnitBudget
 from agent.providers.presets import Preset
-from agent.usage import begin_budget
+from agent.usage import initialise_budget_use
 from authz.principal import Principal
 from copilot_site.lib.http.forms import PickedInput
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
@@ -77,7 +77,7 @@ class UnitBudgetAdmin(SettingsAdmin):
 
     def save_model(self, request: HttpRequest, obj: UnitBudget, form: Any, change: bool) -> None:
         if not change:
-            begin_budget(obj)
+            initialise_budget_use(obj)
         super().save_model(request, obj, form, change)
 
 
@@ -118,15 +118,15 @@ class ModelForm(LanguageModelForm):
         url: str = self.cleaned_data["base_url"]
         row = LanguageModel(base_url=url)
         try:
-            if not needs_permission(row):
+            if not needs_address_permission(row):
                 return super().clean_base_url()
-            require_allowable(url)
+            require_allowable_address(url)
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
-        is_known = self.instance.local_address == local_address(url)
+        is_known = self.instance.local_address == find_local_address(url)
         if not self.cleaned_data["allow_here"]:
             message = gettext("%(address)s is this machine itself. Tick “Allow this model on this machine” to use it.")
-            raise forms.ValidationError(message % {"address": local_address(url)})
+            raise forms.ValidationError(message % {"address": find_local_address(url)})
         if not is_known and not self._by.is_superuser:
             raise forms.ValidationError(gettext("Only a superuser may allow a language model on this machine."))
         return url

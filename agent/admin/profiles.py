@@ -18,29 +18,29 @@ from django.views.decorators.http import require_POST
 from agent.admin.base import SettingsAdmin
 from agent.budget import Budget
 from agent.models import AgentProfile
-from agent.oversight.dry_run import dry_run
-from agent.oversight.impersonation import impersonated
-from agent.profile_choice import MAX_OPENINGS, lines_of, profile_from
-from agent.tools.base import current_name, default_names, in_order, outside_tools
+from agent.oversight.dry_run import dry_run_question
+from agent.oversight.impersonation import impersonate_user
+from agent.profile_choice import MAX_OPENINGS, build_profile, list_text_lines
+from agent.tools.base import list_default_tools, list_outside_tools, list_tools, resolve_tool_name
 from authz.admin_pages import admin_page
 from authz.principal import Principal
-from authz.rights.folders import group_ids_of
-from authz.rights.governing import governed, require_oversight
+from authz.rights.folders import select_group_ids
+from authz.rights.governing import filter_governed_rows, require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
-from copilot_site.lib.http.forms import first_fault
+from copilot_site.lib.http.forms import find_first_fault
 from copilot_site.lib.text.bilingual import in_language
-from knowledge.governance.parameters import user_named
+from knowledge.governance.parameters import find_user_by_name
 from knowledge.models import KnowledgeBase
 
 OPENINGS = ("questions_en", "questions_zh")
 
 
-def _tools() -> list[tuple[str, str]]:
+def _list_tool_choices() -> list[tuple[str, str]]:
     """Return every tool with its description, in the reader's language."""
     language = get_language() or "en"
     return [
         (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
-        for tool in (*in_order(), *outside_tools())
+        for tool in (*list_tools(), *list_outside_tools())
     ]
 
 
@@ -48,7 +48,7 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     allowed_tools = forms.MultipleChoiceField(
         label=capfirst(_("allowed tools")),
         required=False,
-        choices=_tools,
+        choices=_list_tool_choices,
         widget=forms.CheckboxSelectMultiple,
         help_text=_("None selected: the default tools."),
     )
@@ -65,7 +65,7 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         chosen = self.instance.allowed_tools
-        self.initial["allowed_tools"] = [current_name(name) for name in (chosen or default_names())]
+        self.initial["allowed_tools"] = [resolve_tool_name(name) for name in (chosen or list_default_tools())]
         product = Budget()
         limits = {
             "most_steps": product.steps,
@@ -79,13 +79,13 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     def clean_allowed_tools(self) -> list[str] | None:
         """Return None for the default tools, so that a new tool of the product is included later."""
         chosen: list[str] = self.cleaned_data["allowed_tools"]
-        return chosen if chosen and set(chosen) != set(default_names()) else None
+        return chosen if chosen and set(chosen) != set(list_default_tools()) else None
 
     def clean_questions_en(self) -> str:
-        return _few_lines(self.cleaned_data["questions_en"])
+        return _limit_opening_lines(self.cleaned_data["questions_en"])
 
     def clean_questions_zh(self) -> str:
-        return _few_lines(self.cleaned_data["questions_zh"])
+        return _limit_opening_lines(self.cleaned_data["questions_zh"])
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
@@ -95,8 +95,8 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
         return given
 
 
-def _few_lines(text: str) -> str:
-    lines = lines_of(text)
+def _limit_opening_lines(text: str) -> str:
+    lines = list_text_lines(text)
     if len(lines) > MAX_OPENINGS:
         raise forms.ValidationError(_("At most %(most)s questions, one per line.") % {"most": MAX_OPENINGS})
     return "\n".join(lines)
@@ -141,7 +141,7 @@ class AgentProfileAdmin(SettingsAdmin):
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Offer the bases that this person governs and those already selected; the names of others stay hidden."""
         if db_field.name == "knowledge_bases":
-            of_theirs = governed(KnowledgeBase, Principal.of(request.user)).values("pk")
+            of_theirs = filter_governed_rows(KnowledgeBase, Principal.of(request.user)).values("pk")
             opened = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
             chosen = AgentProfile.objects.filter(pk=opened) if opened else AgentProfile.objects.none()
             bases = KnowledgeBase.unscoped.filter(Q(pk__in=of_theirs) | Q(pk__in=chosen.values("knowledge_bases")))
@@ -164,7 +164,7 @@ def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         raise PermissionDenied(gettext("Only system administrators set up assistants."))
     asked_as, question = request.POST.get("trial_person", "").strip(), request.POST.get("trial_question", "")
     try:
-        user = user_named(asked_as or principal.username)
+        user = find_user_by_name(asked_as or principal.username)
         if user.pk != principal.user_id:
             require_oversight(request.user)
         context = _answered(request, principal, user, question)
@@ -177,14 +177,14 @@ def _answered(request: HttpRequest, principal: Principal, user: User, question: 
     """Answer the question with the profile in the form. Raises InvalidInput."""
     form = AgentProfileForm(request.POST, instance=_stored(request.POST.get("id", "")))
     if not form.is_valid():
-        raise InvalidInput(first_fault(form))
+        raise InvalidInput(find_first_fault(form))
     row, given = form.save(commit=False), form.cleaned_data
-    profile = profile_from(row, [base.pk for base in given["knowledge_bases"]])
-    with impersonated(principal, user, what="ask", text=question) as look:
+    profile = build_profile(row, [base.pk for base in given["knowledge_bases"]])
+    with impersonate_user(principal, user, what="ask", text=question) as look:
         groups = given["groups"]
-        may_use = not groups or groups.filter(pk__in=group_ids_of(look.sees)).exists()
+        may_use = not groups or groups.filter(pk__in=select_group_ids(look.sees)).exists()
         try:
-            trial = dry_run(
+            trial = dry_run_question(
                 look.sees, question, language=get_language() or "en", withheld=look.withheld, profile=profile
             )
         except CopilotError as problem:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from agent.models import VerifiedAnswer
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
 
@@ -30,7 +30,7 @@ class VerifiedAnswerAdmin(GuardedModelAdmin[VerifiedAnswer]):
         return False
 
     def delete_model(self, request: HttpRequest, obj: VerifiedAnswer) -> None:
-        record(Principal.of(request.user), Action.VERIFIED_RETIRED, obj)
+        record_action(Principal.of(request.user), Action.VERIFIED_RETIRED, obj)
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:

@@ -14,9 +14,9 @@ from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, DecimalException, localcontext
 from typing import Final
 
-from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
-from knowledge.text.chinese_script import simplified
-from knowledge.text.normalise import normalise
+from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, convert_temperature, make_unit_quantity
+from knowledge.text.chinese_script import simplify_chinese
+from knowledge.text.normalise import normalise_text
 
 LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 1_000, 0.1
 PRECISION = Context(prec=34, Emax=999, Emin=-999)
@@ -28,15 +28,15 @@ class Unworkable(Exception):
     """The text is not arithmetic, or too long; the message tells the caller how to correct it."""
 
 
-def evaluate(text: str) -> Value:
+def evaluate_expression(text: str) -> Value:
     """Return the value of an expression. Raises Unworkable."""
-    expression, target = _split(_plain(text))
+    expression, target = _split_target_unit(_normalise_expression(text))
     if not expression or len(expression) > LENGTH:
         raise Unworkable(f"An expression has 1 to {LENGTH} characters.")
     if target in TEMPERATURES:
-        return _temperature(expression, target)
+        return _evaluate_temperature(expression, target)
     try:
-        source = _python(expression)
+        source = _convert_to_python(expression)
         tree = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unworkable("This is no arithmetic. Write it like (3 + 4) * 2, 15% of 2300 or 5 km to m.") from None
@@ -44,20 +44,20 @@ def evaluate(text: str) -> Value:
         try:
             value = _Walk(source).of(tree)
         except (DecimalException, OverflowError, ZeroDivisionError, ValueError) as error:
-            raise Unworkable(_why(error)) from None
-    return _shown_in(value, target) if target else value
+            raise Unworkable(_explain_error(error)) from None
+    return _convert_to_unit(value, target) if target else value
 
 
-def show(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Return a value for display: no trailing zeros, at most 15 significant digits with decimals, with its unit."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Quantity):
-        return f"{_digits(value.within(value.unit))} {value.unit}"
-    return _digits(value)
+        return f"{_format_decimal(value.within(value.unit))} {value.unit}"
+    return _format_decimal(value)
 
 
-def _digits(number: Decimal) -> str:
+def _format_decimal(number: Decimal) -> str:
     if number == number.to_integral_value() and abs(number) < Decimal(10) ** PRECISION.prec:
         return f"{number.to_integral_value():f}"
     rounded = Context(prec=15).plus(number).normalize()
@@ -84,15 +84,15 @@ _UNIT_NAMES = "|".join(sorted(map(re.escape, [*NAMES, *CHINESE]), key=len, rever
 _MEASURED = re.compile(rf"(\d[\d.]*|\))\s*({_UNIT_NAMES})(?![A-Za-z0-9_])")
 
 
-def _plain(text: str) -> str:
-    plain = simplified(unicodedata.normalize("NFKC", normalise(text))).translate(_SIGNS)
+def _normalise_expression(text: str) -> str:
+    plain = simplify_chinese(unicodedata.normalize("NFKC", normalise_text(text))).translate(_SIGNS)
     before = None
     while before != plain:
         before, plain = plain, _ASKED.sub("", plain).strip()
     return plain
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split_target_unit(text: str) -> tuple[str, str]:
     """Split the text into the expression and its target unit, "" for none. Raises Unworkable for an unknown unit."""
     found = _TARGET.match(text)
     if not found:
@@ -103,30 +103,30 @@ def _split(text: str) -> tuple[str, str]:
     return found[1], target
 
 
-def _python(text: str) -> str:
+def _convert_to_python(text: str) -> str:
     text = _DATE.sub(lambda m: "date({}, {}, {})".format(*(int(part) for part in m.groups() if part)), text)
     text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
     text = _OF_CHINESE.sub(r"\1*\2%", text)
     text = _OF.sub("% *", text)
     text = re.sub(r"(\d[\d.]*)\s*%\s*\*", r"(\1/100) *", text)
     text = _PERCENT.sub(r"(\1/100)", text)
-    return _MEASURED.sub(_measured, text).strip()
+    return _MEASURED.sub(_multiply_by_unit, text).strip()
 
 
-def _measured(found: re.Match[str]) -> str:
+def _multiply_by_unit(found: re.Match[str]) -> str:
     unit = CHINESE.get(found[2], found[2])
     return f")*{unit}" if found[1] == ")" else f"({found[1]}*{unit})"
 
 
-def _temperature(text: str, target: str) -> Decimal:
+def _evaluate_temperature(text: str, target: str) -> Decimal:
     found = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(°?[CFK]|celsius|fahrenheit|kelvin)", text)
     if not found:
         raise Unworkable("Write a temperature like 36.6 C to F.")
     with localcontext(PRECISION):
-        return temperature(Decimal(found[1]), found[2], target)
+        return convert_temperature(Decimal(found[1]), found[2], target)
 
 
-def _shown_in(value: Value, target: str) -> Quantity:
+def _convert_to_unit(value: Value, target: str) -> Quantity:
     dimension = NAMES[target][0]
     if not isinstance(value, Quantity):
         raise Unworkable(f"Only a quantity can be shown in {target}: say the unit of the number, too.")
@@ -135,7 +135,7 @@ def _shown_in(value: Value, target: str) -> Quantity:
     return Quantity(value.value, dimension, target)
 
 
-def _floored(left: Decimal, right: Decimal) -> Decimal:
+def _floor_divide(left: Decimal, right: Decimal) -> Decimal:
     """Return the floor of a number, as models and people mean by //; Decimal's own // truncates towards zero."""
     whole = left // right
     return whole - 1 if left % right and (left < 0) != (right < 0) else whole
@@ -146,7 +146,7 @@ _OPERATORS: Final[Mapping[type[ast.operator], str]] = {
 }  # fmt: skip
 _NUMBERS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": _floored, "%": lambda left, right: left - right * _floored(left, right),
+    "//": _floor_divide, "%": lambda left, right: left - right * _floor_divide(left, right),
 }  # fmt: skip
 _FUNCTIONS: Final[Mapping[str, Callable[..., Decimal]]] = {
     "abs": abs,
@@ -181,25 +181,25 @@ class _Walk:
             case ast.Constant(value=int() | float()):
                 return +Decimal(ast.get_source_segment(self._source, node) or "")
             case ast.Name(id=name):
-                return self._name(name)
+                return self._resolve_name(name)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
-                return self._signed(self.of(inner), negative=isinstance(sign, ast.USub))
+                return self._apply_sign(self.of(inner), negative=isinstance(sign, ast.USub))
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return combine(self.of(left), _OPERATORS[type(op)], self.of(right))
+                return apply_operator(self.of(left), _OPERATORS[type(op)], self.of(right))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-                return self._call(name, [self.of(argument) for argument in args])
+                return self._call_function(name, [self.of(argument) for argument in args])
         raise Unworkable("Only + - * / // % ** ( ), functions like round(x, 2), units and dates are known.")
 
     @staticmethod
-    def _name(name: str) -> Value:
+    def _resolve_name(name: str) -> Value:
         if name == "pi":
             return Decimal("3.141592653589793238462643383279503")
         if name in NAMES:
-            return quantity(name)
+            return make_unit_quantity(name)
         raise Unworkable(f"{name!r} is neither a unit nor a function.")
 
     @staticmethod
-    def _signed(value: Value, *, negative: bool) -> Value:
+    def _apply_sign(value: Value, *, negative: bool) -> Value:
         if isinstance(value, date):
             raise Unworkable("A date has no sign.")
         if isinstance(value, Quantity):
@@ -207,11 +207,11 @@ class _Walk:
         return -value if negative else value
 
     @staticmethod
-    def _call(name: str, values: list[Value]) -> Value:
+    def _call_function(name: str, values: list[Value]) -> Value:
         if name == "today" and not values:
             return date.today()  # noqa: DTZ011 - the person's calendar day, in the zone that the site is set to
         if name == "workdays" and len(values) == 2:
-            return _workdays(*values)
+            return _count_workdays(*values)
         numbers = [value for value in values if isinstance(value, Decimal)]
         if not numbers or len(numbers) != len(values):
             raise Unworkable(f"{name}() takes numbers.")
@@ -225,12 +225,12 @@ class _Walk:
             raise Unworkable(f"{name}() does not take {len(numbers)} numbers.") from None
 
 
-def combine(left: Value, sign: str, right: Value) -> Value:
+def apply_operator(left: Value, sign: str, right: Value) -> Value:
     """Apply an operator to two values. Raises Unworkable where they do not go together."""
     if isinstance(left, Decimal) and isinstance(right, Decimal):
-        return _power(left, right) if sign == "**" else _NUMBERS[sign](left, right)
+        return _raise_to_power(left, right) if sign == "**" else _NUMBERS[sign](left, right)
     if isinstance(left, date):
-        return _from_date(left, sign, right)
+        return _add_to_date(left, sign, right)
     if isinstance(left, Quantity) and isinstance(right, Quantity):
         if left.dimension != right.dimension:
             raise Unworkable(f"{left.unit} measures {left.dimension} and {right.unit} measures {right.dimension}.")
@@ -245,7 +245,7 @@ def combine(left: Value, sign: str, right: Value) -> Value:
     raise Unworkable("These do not go together: add like to like, multiply by plain numbers.")
 
 
-def _power(base: Decimal, exponent: Decimal) -> Decimal:
+def _raise_to_power(base: Decimal, exponent: Decimal) -> Decimal:
     if abs(exponent) > EXPONENT:
         raise Unworkable(f"Exponents go up to {EXPONENT}.")
     if not base and exponent < 0:
@@ -253,7 +253,7 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     return base**exponent
 
 
-def _from_date(day: date, sign: str, other: Value) -> Value:
+def _add_to_date(day: date, sign: str, other: Value) -> Value:
     if isinstance(other, date) and sign == "-":
         return Quantity(Decimal((day - other).days) * 86_400, "time", "days")
     if isinstance(other, Quantity) and other.dimension == "time" and sign in "+-":
@@ -262,7 +262,7 @@ def _from_date(day: date, sign: str, other: Value) -> Value:
     raise Unworkable("To a date one adds days or weeks; a date less a date gives days.")
 
 
-def _workdays(first: Value, last: Value) -> Quantity:
+def _count_workdays(first: Value, last: Value) -> Quantity:
     """Count the days from Monday to Friday between two dates, both included; holidays are not known."""
     if not isinstance(first, date) or not isinstance(last, date):
         raise Unworkable("workdays() takes two dates.")
@@ -273,7 +273,7 @@ def _workdays(first: Value, last: Value) -> Quantity:
     return Quantity(Decimal(count) * 86_400, "time", "days")
 
 
-def _why(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     if isinstance(error, ZeroDivisionError):
         return "Division by zero has no value."
     if isinstance(error, ValueError):

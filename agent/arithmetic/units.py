@@ -51,12 +51,12 @@ class Quantity:
         return self.value / NAMES[unit][1]
 
 
-def quantity(unit: str) -> Quantity:
+def make_unit_quantity(unit: str) -> Quantity:
     dimension, factor = NAMES[unit]
     return Quantity(factor, dimension, unit)
 
 
-def temperature(value: Decimal, source: str, target: str) -> Decimal:
+def convert_temperature(value: Decimal, source: str, target: str) -> Decimal:
     first, last = (name.lstrip("°")[0].upper() for name in (source, target))
     kelvin = {"K": value, "C": value + _D("273.15"), "F": (value + _D("459.67")) * 5 / 9}[first]
     return {"K": kelvin, "C": kelvin - _D("273.15"), "F": kelvin * 9 / 5 - _D("459.67")}[last]

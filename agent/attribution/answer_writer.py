@@ -14,27 +14,27 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.answer_language import asked_in, is_in_other_language
-from agent.attribution.check import Evidence, check_cited
+from agent.attribution.answer_language import answer_language_of, is_in_other_language
+from agent.attribution.check import Evidence, check_cited_sentence
 from agent.attribution.citations import Citations
-from agent.attribution.disagreement import tell_disagreements
-from agent.attribution.judge import LooksFirst, OpenSentence, judged
+from agent.attribution.disagreement import add_disagreement_notices
+from agent.attribution.judge import LooksFirst, OpenSentence, judge_sentences
 from agent.attribution.sentences import CitedStatement, Sentences, is_no_answer
-from agent.attribution.slots import Part, Slots, WrittenSlot, checking
-from agent.attribution.standing import tell_unapproved
+from agent.attribution.slots import Part, Slots, WrittenSlot, make_checking_event
+from agent.attribution.standing import add_unapproved_notice
 from agent.attribution.verdict import SentenceCheck as Compared
 from agent.attribution.verdict import Verdict
 from agent.events import Answer, Event, Thinking
-from agent.evidence.items import result_text
-from agent.notices import judge_failed
-from agent.prompting import dated, prompt
+from agent.evidence.items import format_result_text
+from agent.notices import record_judge_failure
+from agent.prompting import append_date, load_prompt
 from agent.providers.base import CUT, Delta, ModelBroken, ModelError
 from agent.run_state.cited_answer import CitedSentence
 from agent.run_state.run import Finding, Run
 from agent.run_state.state import State
-from agent.run_state.threads import worked
-from agent.workflow import Together, add_trace
-from knowledge.text.language import language_of
+from agent.run_state.threads import run_cpu_bound_call
+from agent.workflow import Together, add_trace_step
+from knowledge.text.language import detect_language
 
 MAX_SENTENCES = 24
 MAX_CALLS = 2  # concurrent calls of the judge
@@ -103,8 +103,8 @@ class Writer:
 
         The stream ends early, with nothing shown, where it begins in another language than the question.
         """
-        self._begin()
-        reading = asyncio.create_task(self._read(deltas))
+        self._begin_stream()
+        reading = asyncio.create_task(self._read_stream(deltas))
         reading.add_done_callback(lambda _task: self._heard.put_nowait(_ENDED))
         try:
             while not self._is_enough and (item := await self._heard.get()) is not _ENDED:
@@ -115,7 +115,7 @@ class Writer:
             await asyncio.gather(reading, return_exceptions=True)
             self._forget_stream()
         failure = None if reading.cancelled() else reading.exception()
-        if events := self._closed(is_broken=failure is not None):
+        if events := self._close_stream(is_broken=failure is not None):
             yield events
         if failure:
             raise failure
@@ -133,17 +133,17 @@ class Writer:
         """Yield the events of the results whose sentence was left out: each is shown with its own headline."""
         for number, finding in self.lost.items():
             if number not in self.citations.shown:
-                part = Part(CitedStatement(result_text(finding), (number,)), numbers=(number,))
+                part = Part(CitedStatement(format_result_text(finding), (number,)), numbers=(number,))
                 part.settle(stands=True)
                 self.strengths.append(1.0)
-                yield tuple(self._shown(self.slots.add(part)))
+                yield tuple(self._show_slot(self.slots.add(part)))
 
     def compare_sources(self) -> None:
         """Add the passages that contradict the cited ones to the sources."""
         found = [(one.passage, one.item.score or 0.0) for one in self.run.findings.values() if one.passage]
         compared = self.citations.compare(found, self.slots.kept, today=timezone.localdate())
-        tell_disagreements(self.run, compared)
-        tell_unapproved(self.run, compared, {passage.chunk_id: passage for passage, _score in found})
+        add_disagreement_notices(self.run, compared)
+        add_unapproved_notice(self.run, compared, {passage.chunk_id: passage for passage, _score in found})
 
     def closing(self) -> Iterator[Together]:
         """Yield the closing events of the answer; none where there is no answer."""
@@ -151,7 +151,7 @@ class Writer:
         headings = {
             texts.FROM_OUTSIDE: bool(self.citations.pages),
             texts.UNSAID_LEFT_OUT: bool(kept and self.dropped),
-            texts.OTHER_LANGUAGE: self._is_foreign("\n".join(sentence.text for sentence in kept)),
+            texts.OTHER_LANGUAGE: self._is_wrong_language("\n".join(sentence.text for sentence in kept)),
         }
         with override(self.run.language):
             for text in (text for text, is_so in headings.items() if is_so):
@@ -170,9 +170,9 @@ class Writer:
         kinds = sorted({reason.partition(" ")[0] for reason in self.dropped})
         unchecked = sum(not sentence.is_checked for sentence in kept)
         note = f"kept={len(kept)} unchecked={unchecked} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
-        add_trace(self.run, State.ACT, action="write", out={"confidence": confidence, "note": note})
+        add_trace_step(self.run, State.ACT, action="write", out={"confidence": confidence, "note": note})
 
-    def _begin(self) -> None:
+    def _begin_stream(self) -> None:
         statements = (part.statement.text for slot in self.slots.slots if slot.kept != [] for part in slot.parts)
         self._earlier, self._before = frozenset(statements), ""
         self._is_writing, self._has_calls, self._is_enough = True, False, False
@@ -184,7 +184,7 @@ class Writer:
             if isinstance(item, _Claim | asyncio.Task):
                 self._heard.put_nowait(item)
 
-    async def _read(self, deltas: AsyncIterator[Delta]) -> None:
+    async def _read_stream(self, deltas: AsyncIterator[Delta]) -> None:
         """Put the model's sentences and thoughts into the queue. Raises ModelError."""
         sentences, finish, has_text, is_thinking = Sentences(), "", False, False
         async for delta in deltas:
@@ -209,29 +209,29 @@ class Writer:
     async def _events_of(self, item: object) -> Together:
         """Return the events that follow from a queue item. Raises the error of a failed judge call."""
         if isinstance(item, CitedStatement):
-            return await self._taken(item)
+            return await self._accept_sentence(item)
         if isinstance(item, Thinking):
             return (item,)
         if isinstance(item, _Claim):
             if not item.part.is_settled:
-                self._settle(item.part, item.is_said)
-            return self._all_shown()
+                self._settle_sentence(item.part, item.is_said)
+            return self._show_settled_slots()
         if isinstance(item, asyncio.Task):  # a call of the judge
             self._calls -= 1
             item.result()
-            self._ask()
+            self._call_judge()
             return ()
-        return self._started_over()
+        return self._withdraw_stream()
 
-    async def _taken(self, statement: CitedStatement) -> Together:
+    async def _accept_sentence(self, statement: CitedStatement) -> Together:
         """Return the events of a new sentence: itself where facts settle it, else a notice that it is being checked."""
-        if self._is_passed_over(statement):
+        if self._is_skippable_sentence(statement):
             if statement.closes and self.slots.last:
                 self.slots.last.is_complete = True
-            return self._all_shown()
+            return self._show_settled_slots()
         part = Part(statement, self._before)
         self._before = statement.text
-        part.numbers, found = await worked(self._compared, statement)
+        part.numbers, found = await run_cpu_bound_call(self._compare_with_evidence, statement)
         part.verdict, part.why = found.verdict, found.why
         self.slots.add(part)
         is_cited = not set(statement.numbers).isdisjoint(part.numbers)
@@ -242,93 +242,93 @@ class Writer:
         elif part.is_open and self.run.judge is not None:
             self._waiting.append(part)
         else:
-            self._settle(part, None)
+            self._settle_sentence(part, None)
         self._is_enough = sum(entry.stands or not entry.is_settled for entry in self.slots.parts) >= MAX_SENTENCES
-        return (*self._checking(), *self._all_shown())
+        return (*self._announce_checks(), *self._show_settled_slots())
 
-    def _is_passed_over(self, statement: CitedStatement) -> bool:
+    def _is_skippable_sentence(self, statement: CitedStatement) -> bool:
         """Return whether to drop a sentence: it gives no answer, is in another language, or is a repetition."""
         if NO_ANSWER in statement.text or is_no_answer(statement.text):
             self.abstains = not any(part.stands or not part.is_settled for part in self.slots.parts)
             self._is_enough = NO_ANSWER in statement.text
             return True
-        if not (self.slots.parts or self.is_in_other_language) and self._is_foreign(statement.text):
+        if not (self.slots.parts or self.is_in_other_language) and self._is_wrong_language(statement.text):
             self.is_in_other_language = self._is_enough = True
             return True
         return statement.text in self._earlier
 
-    def _compared(self, statement: CitedStatement) -> tuple[tuple[int, ...], Compared]:
-        return check_cited(
+    def _compare_with_evidence(self, statement: CitedStatement) -> tuple[tuple[int, ...], Compared]:
+        return check_cited_sentence(
             statement.text,
             statement.numbers,
-            {number: _evidence(found) for number, found in self.run.numbered.items()},
+            {number: _make_evidence(found) for number, found in self.run.numbered.items()},
             question=self.run.state.input.normalized_query,
             today=timezone.localdate(),
             also="\n".join(self.run.workings),
         )
 
-    def _checking(self) -> Iterator[Event]:
+    def _announce_checks(self) -> Iterator[Event]:
         """Send the waiting sentences to the judge, and announce each slot as being checked."""
         waiting = list(self._waiting)
-        self._ask()
+        self._call_judge()
         for slot in self.slots.slots[self._begins_at :]:
             sources = [part.numbers for part in slot.parts if any(part is entry for entry in waiting)]
             if sources and not slot.is_told:
                 numbers = dict.fromkeys(number for some in sources for number in some)
-                yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
+                yield make_checking_event(slot, [self.run.numbered[number].item.source.title for number in numbers])
 
-    def _ask(self) -> None:
+    def _call_judge(self) -> None:
         """Send the waiting sentences to the judge: the first at once, later ones in batches, in at most two calls at a time."""
         is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
         if not self._waiting or is_early or self._calls == MAX_CALLS:
             return
         batch = dict(enumerate(self._waiting, self._asked + 1))
         self._waiting, self._calls, self._asked = [], self._calls + 1, self._asked + len(batch)
-        task = asyncio.create_task(self._judge(batch))
+        task = asyncio.create_task(self._collect_verdicts(batch))
         self.run.beside.add(task)
         task.add_done_callback(self.run.beside.discard)
         task.add_done_callback(self._heard.put_nowait)
 
-    async def _judge(self, parts: Mapping[int, Part]) -> None:
+    async def _collect_verdicts(self, parts: Mapping[int, Part]) -> None:
         """Put the judge's verdicts into the queue as they come; none where a call fails. parts: by their number in the run."""
         run, today = self.run, timezone.localdate()
         assert run.judge is not None
         question = run.state.input.normalized_query
         try:
-            system = dated(run.use(prompt("judge", language_of(question) or run.language)), today)
-            sentences = [self._open(number, part) for number, part in parts.items()]
+            system = append_date(run.use(load_prompt("judge", detect_language(question) or run.language)), today)
+            sentences = [self._make_open_sentence(number, part) for number, part in parts.items()]
             judge, also = LooksFirst(run.judge, run), "\n".join(run.workings)
-            async for number, is_said in judged(judge, system, question, sentences, today=today, also=also):
+            async for number, is_said in judge_sentences(judge, system, question, sentences, today=today, also=also):
                 self._heard.put_nowait(_Claim(parts[number], is_said))
         except ModelError as error:
-            judge_failed(run, error)
+            record_judge_failure(run, error)
         for part in parts.values():
             self._heard.put_nowait(_Claim(part, None))
 
-    def _open(self, number: int, part: Part) -> OpenSentence:
+    def _make_open_sentence(self, number: int, part: Part) -> OpenSentence:
         known = self.run.numbered
-        evidence = {entry: _evidence(known[entry]) for entry in part.numbers if entry in known}
+        evidence = {entry: _make_evidence(known[entry]) for entry in part.numbers if entry in known}
         return OpenSentence(number, part.statement.text, part.before, evidence)
 
-    def _settle(self, part: Part, is_said: bool | None) -> None:
+    def _settle_sentence(self, part: Part, is_said: bool | None) -> None:
         """Decide about a sentence. is_said: the judge's verdict; None where there is none."""
         is_checked = is_said is True or part.verdict is not Verdict.UNSETTLED
         is_wrong = part.verdict is Verdict.CONTRADICTED or is_said is False
         if is_wrong or (not is_checked and (self.run.profile.is_strict or not part.numbers)):
             part.settle(stands=False)
             self.dropped.append(part.why or "judge")
-            self.lost |= self._results_of(part.statement)
+            self.lost |= self._find_cited_results(part.statement)
             return
         part.settle(stands=True, is_checked=is_checked)
         self.strengths.append(JUDGED if is_said else STRENGTHS[part.verdict])
 
-    def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
+    def _find_cited_results(self, statement: CitedStatement) -> dict[int, Finding]:
         """Return the query results that a sentence cites; all results for a sentence without citations."""
         known = self.run.numbered
         cited = [number for number in statement.numbers if number in known] or list(known)
         return {number: known[number] for number in cited if known[number].is_result}
 
-    def _closed(self, *, is_broken: bool) -> Together:
+    def _close_stream(self, *, is_broken: bool) -> Together:
         """Return the events of the end of a stream. A sentence without citations is dropped where a tool call follows."""
         self._is_writing = False
         if self.slots.last:
@@ -340,14 +340,14 @@ class Writer:
             elif part.numbers and self.run.judge is not None:
                 self._waiting.append(part)
             else:
-                self._settle(part, None)
+                self._settle_sentence(part, None)
         if is_broken:
             for part in self._waiting:
-                self._settle(part, None)
+                self._settle_sentence(part, None)
             self._waiting = []
-        return (*self._checking(), *self._all_shown())
+        return (*self._announce_checks(), *self._show_settled_slots())
 
-    def _started_over(self) -> Together:
+    def _withdraw_stream(self) -> Together:
         """Take back the text of this stream, which turned out to be thinking."""
         slots = self.slots.slots[self._begins_at :]
         events = [element for slot in slots for element in self.slots.taken_back(slot)]
@@ -358,16 +358,16 @@ class Writer:
             self.strengths, self.dropped, self.lost = [], [], {}
         return tuple(events)
 
-    def _all_shown(self) -> Together:
+    def _show_settled_slots(self) -> Together:
         """Return the events of all settled slots that were not shown yet."""
         return tuple(
             event
             for slot in self.slots.slots[self.slots.next :]
             if slot.kept is None and slot.is_settled
-            for event in self._shown(slot)
+            for event in self._show_slot(slot)
         )
 
-    def _shown(self, slot: WrittenSlot) -> Iterator[Event]:
+    def _show_slot(self, slot: WrittenSlot) -> Iterator[Event]:
         """Yield the events of a settled slot, with the sources that it cites first."""
         known, is_fresh = self.run.numbered, False
         slot.kept = []
@@ -385,11 +385,11 @@ class Writer:
             yield self.citations.event(done=False)
         yield from self.slots.events_of(slot, {"provider": self.provider})
 
-    def _is_foreign(self, text: str) -> bool:
-        return is_in_other_language(text, asked_in(self.run))
+    def _is_wrong_language(self, text: str) -> bool:
+        return is_in_other_language(text, answer_language_of(self.run))
 
 
-def _evidence(found: Finding) -> Evidence:
+def _make_evidence(found: Finding) -> Evidence:
     text = found.item.text
     return Evidence(
         f"{found.item.source.title}\n\n{text}" if found.passage or found.outside or found.verified else text,

@@ -7,12 +7,12 @@ from datetime import date
 
 from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
-from agent.attribution.tables import number_of, table_of
-from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
-from agent.evidence.injection_filter import injections_in, without_injections
-from agent.text.overlap import share_covered
-from agent.text.sentences import split
-from business.parsing.reader.units import normalised
+from agent.attribution.tables import parse_cell_number, parse_evidence_table
+from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, make_contradicted, make_unsettled
+from agent.evidence.injection_filter import find_injections, remove_injections
+from agent.text.overlap import compute_term_coverage
+from agent.text.sentences import split_sentences
+from business.parsing.reader.units import normalise_text
 
 ORDERED = 0.8  # share of a sentence's words from which it repeats a prompt injection; chosen by hand
 OTHERS = 2  # uncited pieces of evidence that a sentence is also compared with
@@ -31,37 +31,39 @@ class Evidence:
 
     @property
     def says(self) -> str:
-        return without_injections(self.text)
+        return remove_injections(self.text)
 
 
-def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
+def check_sentence(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
     """Return the evidence's verdict on the sentence.
 
     also: calculations of the run; today: the reference date for relative times.
     """
-    found = _checked(sentence, evidence, question=question, today=today, also=also)
-    if found.verdict is Verdict.CONTRADICTED or not (rows := _rows_like(sentence, evidence.says)):
+    found = _check_whole_evidence(sentence, evidence, question=question, today=today, also=also)
+    if found.verdict is Verdict.CONTRADICTED or not (rows := _find_matching_rows(sentence, evidence.says)):
         return found
-    (_name, _first), *others = _written_cells(sentence)
+    (_name, _first), *others = _parse_row_cells(sentence)
     if any(all((name, value) in row for name, value in others) for row in rows):
         return SUPPORTED
-    is_whole = any(all(_is_in(row, name, value) for name, value in others) for row in rows)
-    return found if is_whole or found.verdict not in SAID else unsettled("another cell")
+    is_whole = any(all(_contains_cell(row, name, value) for name, value in others) for row in rows)
+    return found if is_whole or found.verdict not in SAID else make_unsettled("another cell")
 
 
-def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
+def _check_whole_evidence(
+    sentence: str, evidence: Evidence, *, question: str, today: date, also: str = ""
+) -> SentenceCheck:
     text = evidence.says
-    orders = injections_in(evidence.text)
-    is_order = orders and share_covered(sentence, orders) > max(ORDERED, share_covered(sentence, text))
-    if injections_in(sentence) or is_order:
-        return contradicted("order")
+    orders = find_injections(evidence.text)
+    is_order = orders and compute_term_coverage(sentence, orders) > max(ORDERED, compute_term_coverage(sentence, text))
+    if find_injections(sentence) or is_order:
+        return make_contradicted("order")
     for address in _ADDRESS.findall(sentence):
         if address.rstrip(".,;:!?").casefold() not in text.casefold():
-            return contradicted("address")
-    digits = _digits(f"{text}\n{also}")
-    if any(_digits(found) not in digits for found in _NUMBER_OF_ITS_OWN.findall(sentence)):
-        return contradicted("number")
-    table = table_of(text)
+            return make_contradicted("address")
+    digits = _join_digits(f"{text}\n{also}")
+    if any(_join_digits(found) not in digits for found in _NUMBER_OF_ITS_OWN.findall(sentence)):
+        return make_contradicted("number")
+    table = parse_evidence_table(text)
     if table is not None:
         found = check_table(sentence, table, question=f"{question} {also}", today=today)
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
@@ -69,37 +71,37 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
     return check_facts(sentence, text, also=also)
 
 
-def _digits(text: str) -> str:
+def _join_digits(text: str) -> str:
     """Return the text without separators between digits: 0571-555 0142 becomes 05715550142."""
     return re.sub(r"(?<=\d)[ ()/-]+(?=\d)|(?<=\d)\) ?(?=\d)", "", text)
 
 
-def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
+def _find_matching_rows(sentence: str, text: str) -> list[list[tuple[str, str]]]:
     """Return the rows of a text that begin like a row that a model wrote, as columns and values.
 
     A model's row reads "City: Rome; Limit: 160".
     """
-    (_name, first), *others = _written_cells(sentence)
-    rows = [_written_cells(item.text) for item in split(text) if item.kind == "row"] if others else []
+    (_name, first), *others = _parse_row_cells(sentence)
+    rows = [_parse_row_cells(item.text) for item in split_sentences(text) if item.kind == "row"] if others else []
     return [row for row in rows if first in (value for _column, value in row)]
 
 
-def _written_cells(line: str) -> list[tuple[str, str]]:
+def _parse_row_cells(line: str) -> list[tuple[str, str]]:
     """Return the columns and values of a row said with its header; for other text, the whole text alone."""
     first, *others = line.split("; ")
     pairs = [part.partition(": ") for part in others]
     if not others or not all(colon for _name, colon, _value in pairs):
-        return [("", normalised(line))]
-    return [(normalised(n), normalised(v)) for n, _colon, v in (first.rpartition(": "), *pairs)]
+        return [("", normalise_text(line))]
+    return [(normalise_text(n), normalise_text(v)) for n, _colon, v in (first.rpartition(": "), *pairs)]
 
 
-def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
-    number = number_of(value)
+def _contains_cell(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
+    number = parse_cell_number(value)
     cells = [cell for column, cell in row if column == name] or [cell for _column, cell in row]
-    return any(value == cell or (number is not None and number == number_of(cell)) for cell in cells)
+    return any(value == cell or (number is not None and number == parse_cell_number(cell)) for cell in cells)
 
 
-def check_cited(
+def check_cited_sentence(
     sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
 ) -> tuple[tuple[int, ...], SentenceCheck]:
     """Return the verdict of the evidence on the sentence, and the numbers of its supporting pieces.
@@ -108,25 +110,25 @@ def check_cited(
     shares most of its words. Empty evidence settles nothing.
     """
     numbers = tuple(number for number in cited if number in evidence)
-    ranked = sorted(evidence, key=lambda number: -share_covered(sentence, evidence[number].text))
+    ranked = sorted(evidence, key=lambda number: -compute_term_coverage(sentence, evidence[number].text))
     found = {
-        number: check(sentence, evidence[number], question=question, today=today, also=also)
+        number: check_sentence(sentence, evidence[number], question=question, today=today, also=also)
         for number in dict.fromkeys((*numbers, *ranked[:OTHERS]))
     }
     own = [found[number] for number in numbers]
     if any(item.verdict in SAID for item in own):
-        return numbers, min(own, key=_order)
+        return numbers, min(own, key=_rank_verdict)
     if len(numbers) > 1:  # a sentence may combine several pieces
         together = Evidence("\n\n".join(evidence[number].text for number in numbers))
-        if (joint := check(sentence, together, question=question, today=today, also=also)).verdict in SAID:
+        if (joint := check_sentence(sentence, together, question=question, today=today, also=also)).verdict in SAID:
             return numbers, joint
     other = next((number for number in found if found[number].verdict is Verdict.SUPPORTED), None)
     if other is not None:
         return (other,), found[other]
     if own:
-        return numbers, max(own, key=_order)
-    return tuple(ranked[:1]), unsettled("cites nothing")
+        return numbers, max(own, key=_rank_verdict)
+    return tuple(ranked[:1]), make_unsettled("cites nothing")
 
 
-def _order(finding: SentenceCheck) -> int:
+def _rank_verdict(finding: SentenceCheck) -> int:
     return [Verdict.SUPPORTED, Verdict.LIKELY, Verdict.UNSETTLED, Verdict.CONTRADICTED].index(finding.verdict)

@@ -4,20 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
-from agent.attribution.disagreement import with_disagreements
+from agent.attribution.disagreement import add_disagreements
 from agent.events import KnowledgeReference, QueryReference, References, WebReference
 from agent.evidence.items import (
-    cited_page,
-    cited_query,
-    cited_span,
-    cited_verified,
-    query_reference,
-    reference,
-    verified_reference,
+    cite_passage,
+    cite_query,
+    cite_verified_answer,
+    cite_web_page,
+    make_passage_reference,
+    make_query_reference,
+    make_verified_reference,
 )
 from agent.run_state.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.run_state.run import Finding
-from agent.text.overlap import nearest
+from agent.text.overlap import find_nearest_sentence
 from knowledge.selectors import ShownPassage
 
 
@@ -44,16 +44,16 @@ class Citations:
             return False
         shown = self.shown[number] = len(self.shown) + 1
         if finding.outside:
-            self.pages[shown] = cited_page(shown, finding.outside, sentence)
+            self.pages[shown] = cite_web_page(shown, finding.outside, sentence)
         elif finding.verified:
             self.verified[shown] = finding
         elif finding.passage is None:
-            self.queries.append(cited_query(shown, finding))
-            self.results.append(query_reference(shown, finding))
+            self.queries.append(cite_query(shown, finding))
+            self.results.append(make_query_reference(shown, finding))
         else:
             score = finding.item.score or 0.0
-            start, end = nearest(sentence, finding.passage.text, finding.passage.blocks)
-            self._add(cited_span(shown, finding.passage, score, start=start, end=end), finding.passage)
+            start, end = find_nearest_sentence(sentence, finding.passage.text, finding.passage.blocks)
+            self._add_citation(cite_passage(shown, finding.passage, score, start=start, end=end), finding.passage)
         return True
 
     def compare(
@@ -61,10 +61,10 @@ class Citations:
     ) -> CitedAnswer:
         """Return the answer with the passages that contradict its sources added to them."""
         found = list(found)
-        compared = with_disagreements(self.answer(sentences), found, today=today)
+        compared = add_disagreements(self.answer(sentences), found, today=today)
         passages = {passage.chunk_id: passage for passage, _score in found}
         for span in compared.citations[len(self.spans) :]:
-            self._add(span, passages[span.chunk_id])
+            self._add_citation(span, passages[span.chunk_id])
         self.disagreements = compared.disagreements
         return compared
 
@@ -75,7 +75,7 @@ class Citations:
             tuple(self.spans),
             tuple(self.queries),
             tuple(self.pages.values()),
-            tuple(cited_verified(*item) for item in self.verified.items()),
+            tuple(cite_verified_answer(*item) for item in self.verified.items()),
             disagreements=self.disagreements,
         )
 
@@ -85,10 +85,10 @@ class Citations:
             knowledge_references=list(self.passages),
             query_references=list(self.results),
             web_references=pages,
-            verified_references=[verified_reference(*item) for item in self.verified.items()],
+            verified_references=[make_verified_reference(*item) for item in self.verified.items()],
             done=done,
         )
 
-    def _add(self, span: CitedSpan, passage: ShownPassage) -> None:
+    def _add_citation(self, span: CitedSpan, passage: ShownPassage) -> None:
         self.spans.append(span)
-        self.passages.append(reference(span.number, passage, span.score, start=span.start, end=span.end))
+        self.passages.append(make_passage_reference(span.number, passage, span.score, start=span.start, end=span.end))

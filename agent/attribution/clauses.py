@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.words import classes, without_plain
-from agent.text.sentences import split
-from business.parsing.reader.units import normalised
-from knowledge.text.terms import terms
+from agent.attribution.quantities import Quantity, parse_quantities
+from agent.attribution.words import remove_function_words, word_classes_of
+from agent.text.sentences import split_sentences
+from business.parsing.reader.units import normalise_text
+from knowledge.text.terms import extract_terms
 
 _CUT = re.compile(r"[;:。!?]|,(?!\d{3})|\.(?=\s|$)|\b(?:and|but|while)\b|而|但")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
@@ -18,9 +18,9 @@ _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w./-]*\d)[a-z][\w./×-]*\w|\b[a-z]\b(?
 BINDS = {"all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together"}
 
 
-def words_of(text: str) -> list[str]:
+def content_words_of(text: str) -> list[str]:
     """Return the content words of a lower-case text: English words, and each pair of adjacent Chinese characters."""
-    bare = without_plain(text.replace("'s ", " "))
+    bare = remove_function_words(text.replace("'s ", " "))
     words = _LATIN.findall(bare)
     for run in _HAN_RUN.findall(bare):
         words += [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
@@ -28,14 +28,16 @@ def words_of(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=512)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+def _word_stems_of(text: str) -> frozenset[str]:
+    return frozenset(extract_terms(text))
 
 
-def unsaid(words: Iterable[str], text: str) -> list[str]:
+def find_missing_words(words: Iterable[str], text: str) -> list[str]:
     """Return the words that a text does not contain."""
-    stems = _stems(text)
-    return [word for word in words if not (word in text if _HAN_RUN.match(word) else stems.issuperset(terms(word)))]
+    stems = _word_stems_of(text)
+    return [
+        word for word in words if not (word in text if _HAN_RUN.match(word) else stems.issuperset(extract_terms(word)))
+    ]
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,16 @@ class Clause:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        return [quantity for quantity in quantities(self.text) if not quantity.is_soft]
+        return [quantity for quantity in parse_quantities(self.text) if not quantity.is_soft]
 
     @cached_property
     def classes(self) -> set[str]:
-        return classes(self.text)
+        return word_classes_of(self.text)
 
     @cached_property
     def words(self) -> list[str]:
         """Return the words other than numbers."""
-        return words_of(without_quantities(self.text))
+        return content_words_of(remove_quantities(self.text))
 
     @cached_property
     def identifiers(self) -> set[str]:
@@ -67,7 +69,7 @@ class Clause:
 
     def share_in(self, text: str) -> float:
         """Return the share of its words that a text contains; 1 for a clause without words."""
-        return 1 - len(unsaid(self.words, text)) / len(self.words) if self.words else 1.0
+        return 1 - len(find_missing_words(self.words, text)) / len(self.words) if self.words else 1.0
 
 
 @dataclass(frozen=True)
@@ -79,26 +81,26 @@ class Statement:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        return clauses_of(self.text)
+        return split_clauses(self.text)
 
 
-def clauses_of(text: str) -> tuple[Clause, ...]:
-    return tuple(Clause(part.strip()) for part in _CUT.split(normalised(text)) if part.strip())
+def split_clauses(text: str) -> tuple[Clause, ...]:
+    return tuple(Clause(part.strip()) for part in _CUT.split(normalise_text(text)) if part.strip())
 
 
 @lru_cache(maxsize=256)
-def statements(text: str) -> tuple[Statement, ...]:
+def split_statements(text: str) -> tuple[Statement, ...]:
     """Return the sentences of a text, each with the heading before it."""
     found, head = [], ""
-    for piece in split(text):
+    for piece in split_sentences(text):
         if piece.kind == "heading":
             head = piece.text
         else:
-            found.append(Statement(piece.text, normalised(head)))
+            found.append(Statement(piece.text, normalise_text(head)))
     return tuple(found)
 
 
-def without_quantities(text: str) -> str:
-    for found in reversed(quantities(text)):
+def remove_quantities(text: str) -> str:
+    for found in reversed(parse_quantities(text)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text

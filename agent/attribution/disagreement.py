@@ -14,15 +14,15 @@ from functools import lru_cache
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.clauses import BINDS, Clause, clauses_of, unsaid, words_of
-from agent.evidence.items import cited_span
+from agent.attribution.clauses import BINDS, Clause, content_words_of, find_missing_words, split_clauses
+from agent.evidence.items import cite_passage
 from agent.run_state.cited_answer import CitedAnswer
 from agent.run_state.run import Run
-from agent.text.overlap import share_covered
-from agent.text.sentences import split
+from agent.text.overlap import compute_term_coverage
+from agent.text.sentences import split_sentences
 from business.logical_query.query import TimeRange
-from business.parsing.reader.times import Moment, mark_times, place_of
-from business.parsing.reader.units import normalised
+from business.parsing.reader.times import Moment, find_time_index, mark_times
+from business.parsing.reader.units import normalise_text
 from knowledge.selectors import ShownPassage
 
 MAX = 3  # pairs per answer
@@ -55,7 +55,7 @@ class Stated:
     facts: tuple[Fact, ...]
 
 
-def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: date) -> CitedAnswer:
+def add_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: date) -> CitedAnswer:
     """Return the answer with the contradicting passages of other documents, and the pairs of numbers."""
     passages = [(passage, score) for passage, score in found]
     by_chunk = {passage.chunk_id: passage for passage, _score in passages}
@@ -67,7 +67,9 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
             if cited is None or passage.document_id == cited.document_id or len(pairs) == MAX:
                 continue
             passage_text = cited.text[span.start : span.end]
-            there = disagreeing_span(passage_text, _under(cited), passage.text, _under(passage), today=today)
+            there = find_disagreeing_span(
+                passage_text, _find_direct_heading(cited), passage.text, _find_direct_heading(passage), today=today
+            )
             if there is None:
                 continue
             number = next((item.number for item in spans if item.chunk_id == passage.chunk_id), 0)
@@ -76,44 +78,48 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
                 taken += [query.number for query in answer.queries] + [page.number for page in answer.pages]
                 taken += [item.number for item in answer.verified]
                 number = 1 + max(taken)
-                spans.append(cited_span(number, passage, score, start=there[0], end=there[1]))
+                spans.append(cite_passage(number, passage, score, start=there[0], end=there[1]))
             if (number, span.number) not in pairs:
                 pairs.append((span.number, number))
     return replace(answer, citations=tuple(spans), disagreements=tuple(pairs)) if pairs else answer
 
 
-def tell_disagreements(run: Run, answer: CitedAnswer) -> None:
+def add_disagreement_notices(run: Run, answer: CitedAnswer) -> None:
     """Add a notice for each pair of contradicting sources."""
     with override(run.language):
         for one, other in answer.disagreements:
             run.tell(str(texts.SOURCES_DISAGREE) % {"one": one, "other": other})
 
 
-def _under(passage: ShownPassage) -> str:
+def _find_direct_heading(passage: ShownPassage) -> str:
     """Return the heading directly above a passage, other than its document's title."""
     heading = passage.heading_path[-1] if passage.heading_path else ""
     return "" if heading == passage.title else heading
 
 
-def disagreeing_span(statement: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:
+def find_disagreeing_span(
+    statement: str, under: str, text: str, heading: str, *, today: date
+) -> tuple[int, int] | None:
     """Return the span of a text that contradicts the given one; None where there is none.
 
     under, heading: the headings above each, "" for none: a fact about one place says nothing about another. today: the
     reference date for relative times.
     """
-    if not _names(under, f"{heading} {text}") or not _names(heading, f"{under} {statement}"):
+    if not _contains_heading_words(under, f"{heading} {text}") or not _contains_heading_words(
+        heading, f"{under} {statement}"
+    ):
         return None
-    for here in stated(statement, today):
-        for there in stated(text, today):
-            if share_covered(here.text, there.text) < ALIKE or here.text == there.text:
+    for here in list_stated_facts(statement, today):
+        for there in list_stated_facts(text, today):
+            if compute_term_coverage(here.text, there.text) < ALIKE or here.text == there.text:
                 continue
-            if any(differ(one, other) for one in here.facts for other in there.facts):
+            if any(has_disagreement(one, other) for one in here.facts for other in there.facts):
                 return there.start, there.end
     return None
 
 
-def differ(one: Fact, other: Fact) -> bool:
-    if len(one.clause.words) < FEWEST_WORDS or not (_covers(one, other) and _covers(other, one)):
+def has_disagreement(one: Fact, other: Fact) -> bool:
+    if len(one.clause.words) < FEWEST_WORDS or not (_covers_fact(one, other) and _covers_fact(other, one)):
         return False
     if one.clause.is_negative is not other.clause.is_negative:
         return True
@@ -127,32 +133,32 @@ def differ(one: Fact, other: Fact) -> bool:
 
 
 @lru_cache(maxsize=256)
-def stated(text: str, today: date) -> tuple[Stated, ...]:
+def list_stated_facts(text: str, today: date) -> tuple[Stated, ...]:
     """Return the sentences of a text with their facts; each cell of a table row is joined with its first cell."""
     return tuple(
-        Stated(piece.start, piece.end, piece.text, tuple(_facts(piece.text, today, is_row=piece.kind == "row")))
-        for piece in split(text)
+        Stated(piece.start, piece.end, piece.text, tuple(_yield_facts(piece.text, today, is_row=piece.kind == "row")))
+        for piece in split_sentences(text)
         if piece.kind not in ("heading", "code")
     )
 
 
-def _facts(text: str, today: date, *, is_row: bool) -> Iterator[Fact]:
-    plain, moments = mark_times(normalised(text), today, None)
-    parts = [Clause(part.replace(":", " ").strip()) for part in plain.split(_CELLS)] if is_row else clauses_of(plain)
+def _yield_facts(text: str, today: date, *, is_row: bool) -> Iterator[Fact]:
+    plain, moments = mark_times(normalise_text(text), today, None)
+    parts = [Clause(part.replace(":", " ").strip()) for part in plain.split(_CELLS)] if is_row else split_clauses(plain)
     for number, part in enumerate(parts):
         whole = Clause(f"{parts[0].text} {part.text}") if number else part
-        yield Fact(whole, part, tuple(_days(part.text, moments)))
+        yield Fact(whole, part, tuple(_yield_marked_days(part.text, moments)))
 
 
-def _days(text: str, moments: Sequence[Moment]) -> Iterator[TimeRange]:
+def _yield_marked_days(text: str, moments: Sequence[Moment]) -> Iterator[TimeRange]:
     for sign in text:
-        if 0 <= place_of(sign) < len(moments):
-            yield moments[place_of(sign)].range
+        if 0 <= find_time_index(sign) < len(moments):
+            yield moments[find_time_index(sign)].range
 
 
-def _covers(one: Fact, other: Fact) -> bool:
+def _covers_fact(one: Fact, other: Fact) -> bool:
     return other.clause.share_in(one.clause.text) == 1
 
 
-def _names(heading: str, text: str) -> bool:
-    return not unsaid(words_of(normalised(heading)), normalised(text))
+def _contains_heading_words(heading: str, text: str) -> bool:
+    return not find_missing_words(content_words_of(normalise_text(heading)), normalise_text(text))

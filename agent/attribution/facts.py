@@ -12,13 +12,13 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
-from agent.attribution.clauses import BINDS, Clause, Statement, clauses_of, statements
-from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.verdict import LIKELY, SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
-from agent.attribution.words import classes
-from agent.text.words import identifiers_in
+from agent.attribution.clauses import BINDS, Clause, Statement, split_clauses, split_statements
+from agent.attribution.quantities import Quantity, parse_quantities
+from agent.attribution.verdict import LIKELY, SUPPORTED, SentenceCheck, Verdict, make_contradicted, make_unsettled
+from agent.attribution.words import word_classes_of
+from agent.text.words import find_identifiers
 from business.parsing.reader.times import mark_times
-from business.parsing.reader.units import normalised
+from business.parsing.reader.units import normalise_text
 
 NEAR = 0.75  # share of a clause's words from which it is about the same thing; chosen by hand
 WHOLE = 0.6  # … of the evidence's words from which a sentence repeats it rather than a part of it
@@ -35,33 +35,34 @@ Span = tuple[date | None, date | None]
 
 def check_facts(sentence: str, text: str, *, also: str = "") -> SentenceCheck:
     """Return the text's verdict on the sentence. also: calculations, whose numbers may be said."""
-    claimed, evidence = clauses_of(sentence), statements(text)
+    claimed, evidence = split_clauses(sentence), split_statements(text)
     if not any(clause.words or clause.identifiers for clause in claimed):
-        return unsettled("says nothing by itself")
+        return make_unsettled("says nothing by itself")
     quantities = [entry for statement in evidence for clause in statement.clauses for entry in clause.quantities]
     if any(_has_other_unit(entry, quantities) for clause in claimed for entry in clause.quantities):
-        return contradicted("unit")
-    if any(_repeats(claimed, statement, also) for statement in evidence):
+        return make_contradicted("unit")
+    if any(_repeats_statement(claimed, statement, also) for statement in evidence):
         return SUPPORTED
     for clause in claimed:
-        if wrong := _conflict(clause, evidence, quantities):
-            return contradicted(wrong)
-    known = [*quantities, *(entry for clause in clauses_of(also) for entry in clause.quantities)]
-    return LIKELY if _is_worked_out(claimed, text, known) else unsettled("not found as it stands")
+        if wrong := _find_conflict(clause, evidence, quantities):
+            return make_contradicted(wrong)
+    known = [*quantities, *(entry for clause in split_clauses(also) for entry in clause.quantities)]
+    return LIKELY if _can_be_calculated(claimed, text, known) else make_unsettled("not found as it stands")
 
 
-def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
+def _repeats_statement(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
     """Return whether the statement contains each clause, with no limiting condition dropped."""
-    also = normalised(also)
+    also = normalise_text(also)
     used = [
-        next((item for item in statement.clauses if _says(item, clause, statement, also)), None) for clause in claimed
+        next((item for item in statement.clauses if _supports_clause(item, clause, statement, also)), None)
+        for clause in claimed
     ]
     whole = " ".join(clause.text for clause in claimed)
-    limits = "restrict" in classes(normalised(statement.text)) and "restrict" not in classes(whole)
+    limits = "restrict" in word_classes_of(normalise_text(statement.text)) and "restrict" not in word_classes_of(whole)
     return all(used) and not limits and all(item.share_in(whole) >= WHOLE for item in used if item)
 
 
-def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
+def _supports_clause(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
     around = f"{statement.head} {statement.clauses[0].text} {each.text} {also}"
     worked = {amount.number for amount in Clause(also).quantities}
     return (
@@ -83,7 +84,7 @@ def _has_other_unit(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
     return bool(same) and not is_there and all(fact.dimension for fact in same)
 
 
-def _conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequence[Quantity]) -> str:
+def _find_conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequence[Quantity]) -> str:
     """Return how a clause contradicts evidence about the same thing: another amount, or the opposite.
 
     "" where it does not.
@@ -96,43 +97,45 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequenc
         if clause.is_negative is not item.is_negative:
             if clause.share_in(item.text) == 1 and item.share_in(clause.text) >= NEAR:
                 return "the opposite"
-        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], item.quantities, quantities):
+        elif len(clause.quantities) == 1 and _has_conflicting_amount(clause.quantities[0], item.quantities, quantities):
             return "number"
     return ""
 
 
-def _differs(amount: Quantity, there: Sequence[Quantity], quantities: Sequence[Quantity]) -> bool:
+def _has_conflicting_amount(amount: Quantity, there: Sequence[Quantity], quantities: Sequence[Quantity]) -> bool:
     """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
-        len(_alike(there, amount)) == 1 and not any(map(amount.agrees, quantities)) and not is_made(amount, quantities)
+        len(_select_same_dimension(there, amount)) == 1
+        and not any(map(amount.agrees, quantities))
+        and not is_derived_amount(amount, quantities)
     )
 
 
-def _is_worked_out(claimed: Sequence[Clause], text: str, quantities: Sequence[Quantity]) -> bool:
+def _can_be_calculated(claimed: Sequence[Clause], text: str, quantities: Sequence[Quantity]) -> bool:
     """Return whether the sentence's numbers can be calculated from the text's; a match is never accidental."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
     for quantity in whole.quantities:
         same = [fact for fact in quantities if quantity.agrees(fact)]
-        if not same and not is_made(quantity, quantities, is_half=is_half):
+        if not same and not is_derived_amount(quantity, quantities, is_half=is_half):
             return False
         fresh.append(not same or (quantity.dimension != "" and all(fact.number != quantity.number for fact in same)))
-    return any(fresh) and (_is_translated(whole.text, text) or whole.share_in(normalised(text)) >= LIKE)
+    return any(fresh) and (_differs_in_language(whole.text, text) or whole.share_in(normalise_text(text)) >= LIKE)
 
 
-def is_made(claimed: Quantity, quantities: Sequence[Quantity], *, is_half: bool = False) -> bool:
+def is_derived_amount(claimed: Quantity, quantities: Sequence[Quantity], *, is_half: bool = False) -> bool:
     """Return whether an amount is a sum, a difference or a share of two amounts of the text.
 
     Or half of one where the sentence says half.
     """
-    alike = [item.value for item in _alike(quantities, claimed)]
+    alike = [item.value for item in _select_same_dimension(quantities, claimed)]
     shares = [item.value / 100 for item in quantities if item.dimension == "percent"] + [Decimal("0.5")] * is_half
     results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
     results |= {value * share for value in alike for share in shares}
     return claimed.dimension != "" and any(value and claimed.fits(value) for value in results)
 
 
-def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
+def find_quote_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
     """Return how the sentence contradicts the words that a judge quotes for it, in a word of ours.
 
     "" where it does not.
@@ -145,7 +148,7 @@ def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, 
         "number": _has_other_amount(sentence, quote, f"{question}\n{also}", today),
         "date": _has_other_day(sentence, quote, evidence, today),
         "name": _has_other_name(sentence, quote, f"{evidence}\n{also}\n{question}".casefold()),
-        "negation": _is_opposite(sentence, quote),
+        "negation": _has_opposite_polarity(sentence, quote),
         "quantifier": _is_generalised(sentence, quote),
     }
     return next((what for what, is_so in checks.items() if is_so), "")
@@ -157,57 +160,63 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     Only where the quotation has an unused amount of its kind. In one language the words around both must agree; across
     two languages, both must share another amount.
     """
-    own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
+    own, there, known = (_find_amounts(text, today) for text in (sentence, quote, given))
     left = [item for item in there if not any(quantity.agrees(item) for quantity in own)]
     made = [item for place, item in enumerate(there) if not any(item.agrees(other) for other in there[:place])]
     other = [
         item
         for item in own
-        if _alike(left, item) and not any(item.agrees(fact) for fact in (*there, *known)) and not _is_sum(item, made)
+        if _select_same_dimension(left, item)
+        and not any(item.agrees(fact) for fact in (*there, *known))
+        and not _is_sum_of_amounts(item, made)
     ]
-    if _is_translated(sentence, quote):
+    if _differs_in_language(sentence, quote):
         return bool(other) and len(left) < len(there)
-    whole, quoted = Clause(normalised(sentence)), Clause(normalised(quote))
+    whole, quoted = Clause(normalise_text(sentence)), Clause(normalise_text(quote))
     binds = (whole.classes | quoted.classes) & BINDS
     return (
-        any(len(_alike(own, item)) == len(_alike(there, item)) == 1 for item in other)
-        and _is_near(whole, quoted)
+        any(len(_select_same_dimension(own, item)) == len(_select_same_dimension(there, item)) == 1 for item in other)
+        and _has_same_topic(whole, quoted)
         and not binds
     )
 
 
-def _amounts(text: str, today: date) -> list[Quantity]:
+def _find_amounts(text: str, today: date) -> list[Quantity]:
     """Return the amounts of a text; numbers in dates are excluded."""
-    return [entry for part in clauses_of(mark_times(normalised(text), today, None)[0]) for entry in part.quantities]
+    return [
+        entry for part in split_clauses(mark_times(normalise_text(text), today, None)[0]) for entry in part.quantities
+    ]
 
 
-def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
+def _select_same_dimension(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
     return [item for item in amounts if item.dimension == amount.dimension]
 
 
-def _is_sum(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
-    values = [item.value for item in _alike(quantities, amount)[:MAX_ADDED]]
+def _is_sum_of_amounts(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
+    values = [item.value for item in _select_same_dimension(quantities, amount)[:MAX_ADDED]]
     sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
-    return is_made(amount, quantities) or any(map(amount.fits, sums))
+    return is_derived_amount(amount, quantities) or any(map(amount.fits, sums))
 
 
-def _is_near(one: Clause, other: Clause) -> bool:
+def _has_same_topic(one: Clause, other: Clause) -> bool:
     """Return whether both are about the same thing."""
     return one.share_in(other.text) >= WHOLE and other.share_in(one.text) >= WHOLE
 
 
 def _has_other_day(sentence: str, quote: str, evidence: str, today: date) -> bool:
     """Return whether the sentence names a day or time that the evidence lacks, and the quotation names another."""
-    known = list(days_in(evidence, today))
-    own = days_in(sentence, today)
-    return any(days_in(quote, today)) and any(not any(_overlap(day, other) for other in known) for day in own)
+    known = list(iterate_named_days(evidence, today))
+    own = iterate_named_days(sentence, today)
+    return any(iterate_named_days(quote, today)) and any(
+        not any(_has_overlap(day, other) for other in known) for day in own
+    )
 
 
-def days_in(text: str, today: date) -> Iterator[Span]:
-    return (moment.span for moment in mark_times(normalised(text), today, None)[1])
+def iterate_named_days(text: str, today: date) -> Iterator[Span]:
+    return (moment.span for moment in mark_times(normalise_text(text), today, None)[1])
 
 
-def _overlap(one: Span, other: Span) -> bool:
+def _has_overlap(one: Span, other: Span) -> bool:
     return (one[0] or date.min) < (other[1] or date.max) and (other[0] or date.min) < (one[1] or date.max)
 
 
@@ -215,32 +224,32 @@ def _has_other_name(sentence: str, quote: str, known: str) -> bool:
     """Return whether the sentence names an unknown code or capitalised name, and the quotation names another."""
     return any(
         bool(named(quote) - named(sentence)) and any(name not in known for name in named(sentence))
-        for named in (identifiers_in, _names)
+        for named in (find_identifiers, _find_proper_names)
     )
 
 
-def _names(text: str) -> frozenset[str]:
+def _find_proper_names(text: str) -> frozenset[str]:
     pattern = _LATIN_NAME if _HAN.search(text) else _NAME
     return frozenset(found.casefold() for found in pattern.findall(text))
 
 
-def _is_opposite(sentence: str, quote: str) -> bool:
+def _has_opposite_polarity(sentence: str, quote: str) -> bool:
     """Return whether both have the same words but opposite polarity."""
-    own, there = Clause(normalised(sentence)), Clause(normalised(quote))
-    return own.is_negative is not there.is_negative and bool(own.words) and _is_near(own, there)
+    own, there = Clause(normalise_text(sentence)), Clause(normalise_text(quote))
+    return own.is_negative is not there.is_negative and bool(own.words) and _has_same_topic(own, there)
 
 
 def _is_generalised(sentence: str, quote: str) -> bool:
     """Return whether the sentence says “all” or “only” where the quotation does not."""
-    text = normalised(_COUNTED.sub(" ", sentence))
-    for quantity in reversed(quantities(text)):  # “only nine” says nothing of others
+    text = normalise_text(_COUNTED.sub(" ", sentence))
+    for quantity in reversed(parse_quantities(text)):  # “only nine” says nothing of others
         text = f"{_JUST.sub(' ', text[: quantity.start])}{text[quantity.start :]}"
-    own, there = Clause(text), Clause(normalised(quote))
+    own, there = Clause(text), Clause(normalise_text(quote))
     return bool({"all", "only"} & (own.classes - there.classes)) and (
-        _is_translated(sentence, quote) or own.share_in(there.text) >= WHOLE
+        _differs_in_language(sentence, quote) or own.share_in(there.text) >= WHOLE
     )
 
 
-def _is_translated(sentence: str, text: str) -> bool:
+def _differs_in_language(sentence: str, text: str) -> bool:
     """Return whether both are in different languages, so that their words cannot be compared."""
     return bool(_HAN.search(sentence)) is not bool(_HAN.search(text))

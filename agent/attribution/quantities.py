@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from agent.arithmetic.units import CHINESE, NAMES
-from agent.attribution.words import says
+from agent.attribution.words import contains_word_class
 
 _D = Decimal
 _DIGITS: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "半": 0}
@@ -91,23 +91,23 @@ class Quantity:
         return self.dimension == other.dimension and (self.fits(other.value) or other.fits(self.value))
 
 
-def quantities(text: str) -> list[Quantity]:
+def parse_quantities(text: str) -> list[Quantity]:
     """Return the quantities of a lower-case text, in order; dates and identifiers are skipped."""
-    return list(_found(text))
+    return list(_iterate_quantities(text))
 
 
-def _found(text: str) -> Iterator[Quantity]:
+def _iterate_quantities(text: str) -> Iterator[Quantity]:
     for match in _NUMBER.finditer(text):
-        value, step = _value(match)
+        value, step = _parse_number(match)
         scale = _SCALES.get((match["scale"] or "").strip(), _D(1))
-        dimension, factor = _unit(match, text)
+        dimension, factor = _resolve_unit(match, text)
         value, step = value * scale, step * scale
         if match["tenth"]:
             dimension, value = "percent", _FRACTIONS[match["tenth"]]
         more = match["more"] or match["over"]
         if more and match["han"]:
-            step = _last_place(value)
-        is_rough = says(text[max(0, match.start() - 14) : match.start()], "roughly")
+            step = _find_last_place(value)
+        is_rough = contains_word_class(text[max(0, match.start() - 14) : match.start()], "roughly")
         slack = value * _D("0.05") if is_rough else step / 2 if scale > 1 or more else _D(0)
         if more:
             value, slack = value + step / 2, step / 2
@@ -115,7 +115,7 @@ def _found(text: str) -> Iterator[Quantity]:
         yield Quantity(value * factor, dimension, slack * factor, value, match.start(), match.end(), soft)
 
 
-def _value(match: re.Match[str]) -> tuple[Decimal, Decimal]:
+def _parse_number(match: re.Match[str]) -> tuple[Decimal, Decimal]:
     """Return the number before its scale and unit, and the value of one in its last place."""
     if match["digits"]:
         value = _D(match["digits"].replace(",", ""))
@@ -123,18 +123,18 @@ def _value(match: re.Match[str]) -> tuple[Decimal, Decimal]:
     if match["word"]:
         return sum((_ENGLISH[word] for word in match["word"].split("-")), _D(0)), _D(1)
     if match["han"]:
-        return _chinese(match["han"]), _D(1)
+        return _parse_chinese_numeral(match["han"]), _D(1)
     return _D("0.5") if match["half"] else _D(0), _D(0)
 
 
-def _last_place(value: Decimal) -> Decimal:
+def _find_last_place(value: Decimal) -> Decimal:
     place = _D(1)
     while value and value % (place * 10) == 0:
         place *= 10
     return place
 
 
-def _unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
+def _resolve_unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
     """Return dimension and factor of the unit after or before the number; "" and 1 for a count of things."""
     unit = (match["unit"] or "").strip(" -") or (match["pre"] or "").strip()
     if unit == "百分之":
@@ -147,7 +147,7 @@ def _unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
     return "", _D(1)
 
 
-def _chinese(text: str) -> Decimal:
+def _parse_chinese_numeral(text: str) -> Decimal:
     """Convert a Chinese numeral: 二十五 → 25, 一九九八 → 1998, 一万八千 → 18000."""
     if not any(char in _TENS for char in text):
         return _D("".join(str(_DIGITS[char]) for char in text))

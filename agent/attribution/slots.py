@@ -11,7 +11,7 @@ from typing import Any
 from agent.attribution.sentences import CitedStatement
 from agent.attribution.verdict import Verdict
 from agent.events import Answer, Event, Slot, SlotState
-from agent.run_state.cited_answer import CitedSentence, code_indent, laid_out
+from agent.run_state.cited_answer import CitedSentence, join_sentences, parse_code_indent
 from agent.run_state.measures import SLOTS
 
 
@@ -37,7 +37,7 @@ class Part:
 
     @property
     def is_code(self) -> bool:
-        return code_indent(self.statement.gap) is not None
+        return parse_code_indent(self.statement.gap) is not None
 
     @property
     def is_blank(self) -> bool:
@@ -114,14 +114,14 @@ class Slots:
         """Yield the events of a newly settled slot: in order, with all slots that waited for it, or early."""
         SLOTS.add(slot.verdict)
         if slot.number == self.next:
-            yield from self._in_turn(data)
+            yield from self._yield_in_order(data)
         elif slot.kept:
-            gap, text = slot.kept[0].gap, laid_out((sentence.gap, sentence.marked) for sentence in slot.kept)
+            gap, text = slot.kept[0].gap, join_sentences((sentence.gap, sentence.marked) for sentence in slot.kept)
             lines = gap[: len(gap) - len(gap.lstrip("\n"))] or " "
-            facts = {**data, **self._facts(slot, slot.kept), "state": SlotState.SETTLED.value}
+            facts = {**data, **self._build_slot_facts(slot, slot.kept), "state": SlotState.SETTLED.value}
             yield Slot(content=f"{lines}{text}", data=facts)
         else:
-            yield _left_out(slot)
+            yield _make_left_out_event(slot)
 
     def taken_back(self, slot: WrittenSlot) -> Iterator[Event]:
         """Yield the events that withdraw a slot from the answer."""
@@ -130,20 +130,22 @@ class Slots:
             part.settle(stands=False)
         slot.kept, slot.is_complete, self.next = [], True, len(self.slots)
         if was_seen:
-            yield _left_out(slot)
+            yield _make_left_out_event(slot)
 
-    def _in_turn(self, data: Mapping[str, Any]) -> Iterator[Event]:
+    def _yield_in_order(self, data: Mapping[str, Any]) -> Iterator[Event]:
         while self.next < len(self.slots) and (kept := self.slots[self.next].kept) is not None:
             slot, is_first = self.slots[self.next], not any(item.kept for item in self.slots[: self.next])
             for sentence in kept:
                 gap = sentence.gap.lstrip("\n") if is_first else sentence.gap or " "
                 is_first = False
-                yield Answer(content=f"{gap}{sentence.marked}", data={**data, **self._facts(slot, [sentence])})
+                yield Answer(
+                    content=f"{gap}{sentence.marked}", data={**data, **self._build_slot_facts(slot, [sentence])}
+                )
             if not kept and slot.is_told:
-                yield _left_out(slot)
+                yield _make_left_out_event(slot)
             self.next += 1
 
-    def _facts(self, slot: WrittenSlot, sentences: list[CitedSentence]) -> dict[str, Any]:
+    def _build_slot_facts(self, slot: WrittenSlot, sentences: list[CitedSentence]) -> dict[str, Any]:
         facts: dict[str, Any] = {"slot": slot.number}
         if not all(item.is_checked for item in sentences):
             facts["is_checked"] = False
@@ -152,11 +154,11 @@ class Slots:
         return facts
 
 
-def checking(slot: WrittenSlot, sources: list[str]) -> Slot:
+def make_checking_event(slot: WrittenSlot, sources: list[str]) -> Slot:
     """Return the event of a slot that a model is checking. sources: their titles."""
     slot.is_told = True
     return Slot(data={"slot": slot.number, "state": SlotState.CHECKING.value, "sources": sources})
 
 
-def _left_out(slot: WrittenSlot) -> Slot:
+def _make_left_out_event(slot: WrittenSlot) -> Slot:
     return Slot(data={"slot": slot.number, "state": SlotState.LEFT_OUT.value})

@@ -18,19 +18,21 @@ Passages = Mapping[UUID, ShownPassage]
 """By the ids of their chunks."""
 
 
-def with_approved(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
+def prefer_approved_sources(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
     """Return a quoted answer with each unapproved sentence replaced by the approved one that contradicts it, if any."""
     spans = {span.number: span for span in answer.citations}
     instead: dict[int, int] = {}
     for one, other in answer.disagreements:
-        if _waits(spans[one], passages) and not _waits(spans[other], passages):
+        if _awaits_approval(spans[one], passages) and not _awaits_approval(spans[other], passages):
             instead.setdefault(one, other)
     if not instead:
         return answer
-    return replace(answer, sentences=tuple(_instead(item, instead, spans, passages) for item in answer.sentences))
+    return replace(
+        answer, sentences=tuple(_replace_unapproved(item, instead, spans, passages) for item in answer.sentences)
+    )
 
 
-def _instead(
+def _replace_unapproved(
     sentence: CitedSentence, instead: Mapping[int, int], spans: Mapping[int, CitedSpan], passages: Passages
 ) -> CitedSentence:
     number = instead.get(sentence.citations[0]) if len(sentence.citations) == 1 else None
@@ -40,9 +42,9 @@ def _instead(
     return replace(sentence, text=passages[span.chunk_id].text[span.start : span.end], citations=(number,))
 
 
-def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
+def add_unapproved_notice(run: Run, answer: CitedAnswer, passages: Passages) -> None:
     """Add one notice for all cited sources that wait for approval."""
-    waiting = [str(span.number) for span in answer.citations if _waits(span, passages)]
+    waiting = [str(span.number) for span in answer.citations if _awaits_approval(span, passages)]
     if waiting:
         with override(run.language):
             text = texts.SOURCE_UNAPPROVED if len(waiting) == 1 else texts.SOURCES_UNAPPROVED
@@ -54,6 +56,6 @@ def is_unapproved(finding: Finding) -> bool:
     return finding.passage is not None and finding.passage.is_unapproved
 
 
-def _waits(span: CitedSpan, passages: Passages) -> bool:
+def _awaits_approval(span: CitedSpan, passages: Passages) -> bool:
     passage = passages.get(span.chunk_id)
     return passage is not None and passage.is_unapproved

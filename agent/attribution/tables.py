@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from agent.attribution.quantities import quantities
-from agent.text.written_markdown import blocks_in
-from knowledge.text.pipe_table import cells_in
+from agent.attribution.quantities import parse_quantities
+from agent.text.written_markdown import parse_markdown_blocks
+from knowledge.text.pipe_table import parse_cells
 
 Span = tuple[date | None, date | None]
 
@@ -64,27 +64,27 @@ class EvidenceTable:
         return [condition.span for condition in self.conditions if condition.span]
 
 
-def number_of(cell: str) -> Decimal | None:
+def parse_cell_number(cell: str) -> Decimal | None:
     """Return the number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
     plain = cell.strip().replace(",", "").replace("−", "-").rstrip(" %％")
     try:
         return Decimal(plain)
     except InvalidOperation:
-        found = quantities(cell.lower())
+        found = parse_quantities(cell.lower())
         whole = len(found) == 1 and found[0].end - found[0].start == len(cell.strip())
         return found[0].value if whole else None
 
 
-def table_of(text: str) -> EvidenceTable | None:
+def parse_evidence_table(text: str) -> EvidenceTable | None:
     """Return the first table of a text with what is said around it.
 
     None where there is neither a table nor a single value.
     """
-    head, columns, rows = _markdown(text)
+    head, columns, rows = _parse_markdown_table(text)
     listed = _LINE.search(text)
     nothing = _NOTHING.search(head)
     told = nothing["conditions"] if nothing and nothing["conditions"] else listed[1] if listed else ""
-    conditions = tuple(_condition(part.strip()) for part in re.split(r"[；;]", told) if part.strip())
+    conditions = tuple(_parse_condition(part.strip()) for part in re.split(r"[；;]", told) if part.strip())
     meaning, scope, currency = _MEANING.search(text), _SCOPE.search(head), _CURRENCY.search(head)
     found = [first or second for first, second in _SCOPE.findall(head)]
     facts: dict[str, Any] = {
@@ -102,34 +102,34 @@ def table_of(text: str) -> EvidenceTable | None:
     if single is None or not (listed or meaning or re.search(r"[（(]", single["rest"])):
         return None
     cell = single["value"]
-    return EvidenceTable((single["rest"],), ((cell,),), is_empty=number_of(cell) == 0, is_single=True, **facts)
+    return EvidenceTable((single["rest"],), ((cell,),), is_empty=parse_cell_number(cell) == 0, is_single=True, **facts)
 
 
-def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _parse_markdown_table(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return the text before the first table, its columns and its rows.
 
     For a text without one, the first paragraph alone.
     """
-    for block in blocks_in(text):
+    for block in parse_markdown_blocks(text):
         if block.kind == "table" and block.is_headed:
-            columns, _rule, *rows = map(cells_in, text[block.start : block.end].strip("\n").split("\n"))
+            columns, _rule, *rows = map(parse_cells, text[block.start : block.end].strip("\n").split("\n"))
             padded = ((*row, *[""] * len(columns))[: len(columns)] for row in rows)
             return text[: block.start].rstrip("\n"), tuple(columns), tuple(padded)
     return text.split("\n\n", maxsplit=1)[0], (), ()
 
 
-def _condition(text: str) -> Condition:
+def _parse_condition(text: str) -> Condition:
     days = _DAYS.search(text)
     if days:
-        end = _day(days[2])
-        return Condition(text, span=(_day(days[1]), end + timedelta(days=1) if end else None))
+        end = _parse_day(days[2])
+        return Condition(text, span=(_parse_day(days[1]), end + timedelta(days=1) if end else None))
     compared = _COMPARED.fullmatch(text)
     if compared is None:
         return Condition(text)
     return Condition(text, field=compared["field"], sign=compared["sign"], value=compared["value"])
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:

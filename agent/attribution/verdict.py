@@ -25,9 +25,9 @@ SUPPORTED = SentenceCheck(Verdict.SUPPORTED)
 LIKELY = SentenceCheck(Verdict.LIKELY)
 
 
-def contradicted(why: str) -> SentenceCheck:
+def make_contradicted(why: str) -> SentenceCheck:
     return SentenceCheck(Verdict.CONTRADICTED, why)
 
 
-def unsettled(why: str) -> SentenceCheck:
+def make_unsettled(why: str) -> SentenceCheck:
     return SentenceCheck(Verdict.UNSETTLED, why)

@@ -11,7 +11,7 @@ _FILE: Final = Path(__file__).with_name("words.yaml")
 
 
 @cache
-def _by_word() -> dict[str, frozenset[str]]:
+def _load_word_classes() -> dict[str, frozenset[str]]:
     loaded: dict[str, dict[str, list[str]]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     found: dict[str, set[str]] = {}
     for name, languages in loaded.items():
@@ -21,24 +21,26 @@ def _by_word() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    words = sorted(_by_word(), key=len, reverse=True)
+def _build_word_pattern() -> re.Pattern[str]:
+    words = sorted(_load_word_classes(), key=len, reverse=True)
     english = "|".join(re.escape(word) for word in words if word.isascii())
     return re.compile(
         rf"(?<![a-z0-9])(?:{english})(?![a-z0-9])|{'|'.join(word for word in words if not word.isascii())}"
     )
 
 
-def classes(text: str) -> set[str]:
+def word_classes_of(text: str) -> set[str]:
     """Return the classes of the words in a lower-case text; the longest match counts, as for "at least"."""
-    return {name for found in _pattern().finditer(text) for name in _by_word()[found[0]]}
+    return {name for found in _build_word_pattern().finditer(text) for name in _load_word_classes()[found[0]]}
 
 
-def says(text: str, *names: str) -> bool:
+def contains_word_class(text: str, *names: str) -> bool:
     """Return whether a lower-case text has a word of one of these classes."""
-    return not classes(text).isdisjoint(names)
+    return not word_classes_of(text).isdisjoint(names)
 
 
-def without_plain(text: str) -> str:
+def remove_function_words(text: str) -> str:
     """Return the text without function words."""
-    return _pattern().sub(lambda found: found[0] if _by_word()[found[0]] == {"cause"} else " ", text)
+    return _build_word_pattern().sub(
+        lambda found: found[0] if _load_word_classes()[found[0]] == {"cause"} else " ", text
+    )

@@ -14,22 +14,22 @@ from django.views.decorators.http import require_POST
 
 from agent.admin.base import SettingsAdmin
 from agent.chat_platforms.feishu import FeishuCalls, PlatformError
-from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot
+from agent.chat_platforms.setting_up import SECRETS, build_bot_account, save_bot
 from agent.connections.service_keys import KeyLost, require_address
 from agent.models import ChatBot, ChatMessage
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.http.forms import first_fault
+from copilot_site.lib.http.forms import find_first_fault
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
 from copilot_site.lib.outgoing.addresses import AddressRefused
 
 LABELS = {"app_secret": "App Secret", "encrypt_key": "Encrypt Key", "verification_token": "Verification Token"}
 
 
-def _secret(name: str) -> forms.CharField:
+def _make_secret_field(name: str) -> forms.CharField:
     return forms.CharField(
         label=LABELS[name],
         required=False,
@@ -42,7 +42,7 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
     """A bot can be switched on only after the platform has identified it with these settings."""
 
     platform = forms.ChoiceField(label=_("Platform"), choices=[("feishu", "Feishu / Lark")])
-    app_secret, encrypt_key, verification_token = map(_secret, SECRETS)
+    app_secret, encrypt_key, verification_token = map(_make_secret_field, SECRETS)
 
     class Meta:
         model = ChatBot
@@ -67,7 +67,7 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
         if self.errors:
             return
         try:
-            account = account_of(self.instance, self.secrets)
+            account = build_bot_account(self.instance, self.secrets)
         except KeyLost:
             self.add_error("app_secret", _("The stored secrets are for another app: enter all three."))
             return
@@ -80,7 +80,7 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
     def try_it(self) -> str:
         """Query the platform and return the bot's name there, or "" after adding an error to the form."""
         try:
-            bot = FeishuCalls(account_of(self.instance, self.secrets)).bot()
+            bot = FeishuCalls(build_bot_account(self.instance, self.secrets)).bot()
         except PlatformError as error:
             message = _("The platform does not take this: %(why)s") % {"why": error}
             self.add_error(None, message)
@@ -133,8 +133,8 @@ def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     form = ChatBotForm(request.POST, instance=stored)
     is_tried = form.is_valid() and form.instance.is_active  # then it was tried already
     name = form.try_it() if form.is_valid() and not is_tried else ""
-    record(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
+    record_action(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
     if not form.is_valid():
-        return render(request, "admin/_tried.html", {"ok": False, "sentence": first_fault(form)})
+        return render(request, "admin/_tried.html", {"ok": False, "sentence": find_first_fault(form)})
     message = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
     return render(request, "admin/_tried.html", {"ok": True, "sentence": message})

@@ -18,25 +18,25 @@ from django.utils.translation import gettext as _
 
 from agent import texts
 from agent.chat_platforms.feishu import FeishuCalls, Link, PlatformError, Reply, TooLarge
-from agent.chat_platforms.messages import MAX_ATTEMPTS, claimed, close, note, renew
-from agent.chat_platforms.setting_up import account_of
+from agent.chat_platforms.messages import MAX_ATTEMPTS, claim_message, close_message, renew_claim, update_message
+from agent.chat_platforms.setting_up import build_bot_account
 from agent.connections.service_keys import KeyLost
-from agent.conversations.sessions import create_session, get_message, get_session, sessions_of
+from agent.conversations.sessions import create_session, get_message, get_session, list_sessions
 from agent.models import ChatMessage, Message, Session
 from agent.profiles.settings import Options
 from agent.run_state.run import Run
-from agent.run_state.threads import in_thread, outside
+from agent.run_state.threads import run_front_call, run_web_call
 from agent.runs.follow import replay_entries
-from agent.runs.run import complete
-from agent.runs.start import answer_to, start
+from agent.runs.run import complete_run
+from agent.runs.start import find_answer_id, start_run
 from agent.text_answer import TextAnswer
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from authz.sign_in.addresses import accounts_with, folded
+from authz.sign_in.addresses import find_accounts_by_address, fold_address
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.retrieval.search import Scope
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 log = structlog.get_logger(__name__)
 
@@ -48,16 +48,16 @@ class NotHere(Exception):
     """The message cannot be answered; the text is the whole reply and says why."""
 
 
-async def answer(pk: UUID) -> None:
+async def answer_message(pk: UUID) -> None:
     """Answer a message that is not claimed yet. A failed attempt is repeated, up to the limit."""
-    row = await in_thread(claimed, pk)
+    row = await run_front_call(claim_message, pk)
     if row is None:
         return
     problem = ""
-    async with _alive(row):
+    async with _hold_claim(row):
         try:
-            with override("zh-hans" if language_of(row.text or "") == "zh" else "en"):
-                await _answered(row)
+            with override("zh-hans" if detect_language(row.text or "") == "zh" else "en"):
+                await _send_answer(row)
         except (PlatformError, KeyLost) as error:
             log.warning("chat_platform.failed", message=str(pk), error=str(error))
             problem = str(error)
@@ -65,17 +65,17 @@ async def answer(pk: UUID) -> None:
             log.exception("chat_platform.lost", message=str(pk))
             problem = type(error).__name__
     if not problem or row.attempts >= MAX_ATTEMPTS:
-        await in_thread(close, row, problem)
+        await run_front_call(close_message, row, problem)
     else:
-        await in_thread(note, row, {"problem": problem[:300]})
+        await run_front_call(update_message, row, {"problem": problem[:300]})
 
 
 @asynccontextmanager
-async def _alive(row: ChatMessage) -> AsyncIterator[None]:
+async def _hold_claim(row: ChatMessage) -> AsyncIterator[None]:
     async def renewed() -> None:
         while True:
             await asyncio.sleep(RENEWED_S)
-            await in_thread(renew, row.pk)
+            await run_front_call(renew_claim, row.pk)
 
     task = asyncio.create_task(renewed())
     try:
@@ -84,111 +84,113 @@ async def _alive(row: ChatMessage) -> AsyncIterator[None]:
         task.cancel()
 
 
-async def _answered(row: ChatMessage) -> None:
-    calls = FeishuCalls(await in_thread(account_of, row.bot))
+async def _send_answer(row: ChatMessage) -> None:
+    calls = FeishuCalls(await run_front_call(build_bot_account, row.bot))
     try:
-        reply = await _reply(row, calls)
+        reply = await _build_reply(row, calls)
     except NotHere as refusal:
         reply = Reply(str(refusal))
     except CopilotError as error:  # too many questions at once, or one that is none
         reply = Reply(str(error))
-    await outside(calls.reply, row.message_id, reply, key=str(row.pk))
+    await run_web_call(calls.reply, row.message_id, reply, key=str(row.pk))
 
 
-async def _reply(row: ChatMessage, calls: FeishuCalls) -> Reply:
-    """Return the bot's reply. Raises NotHere, PlatformError, and the errors of `start`."""
-    person = await _sender(row, calls)
+async def _build_reply(row: ChatMessage, calls: FeishuCalls) -> Reply:
+    """Return the bot's reply. Raises NotHere, PlatformError, and the errors of `start_run`."""
+    person = await _find_sender(row, calls)
     if row.text is None:
         raise NotHere(_("I read text only: write your question."))
     if row.text.strip().lower() == NEW:
-        await in_thread(note, row, {"user": person, "begins_anew": True})
+        await run_front_call(update_message, row, {"user": person, "begins_anew": True})
         return Reply(_("A new conversation begins with your next question."))
-    principal = await in_thread(Principal.of, person)
-    members = await _members(row, calls) if row.is_group else frozenset()
+    principal = await run_front_call(Principal.of, person)
+    members = await _fetch_group_members(row, calls) if row.is_group else frozenset()
     if members:
-        principal = await _before(principal, row, calls, members)
-    run_id, session_id = await _asked(principal, row)
-    if members and not await _members(row, calls) <= members:
+        principal = await _restrict_to_members(principal, row, calls, members)
+    run_id, session_id = await _ask_and_wait(principal, row)
+    if members and not await _fetch_group_members(row, calls) <= members:
         raise NotHere(_("Someone joined this group while I was answering. Ask again."))
     site = row.bot.site
-    return await in_thread(reply_of, principal, session_id, run_id, site=site, is_group=row.is_group)
+    return await run_front_call(build_stored_reply, principal, session_id, run_id, site=site, is_group=row.is_group)
 
 
-async def _sender(row: ChatMessage, calls: FeishuCalls) -> User:
-    mails = {} if row.is_outside else await outside(calls.mails_of, [row.sender_id])
-    person = (await in_thread(accounts_of, mails)).get(row.sender_id)
+async def _find_sender(row: ChatMessage, calls: FeishuCalls) -> User:
+    mails = {} if row.is_outside else await run_web_call(calls.mails_of, [row.sender_id])
+    person = (await run_front_call(find_accounts_by_mail, mails)).get(row.sender_id)
     if person is None:
-        await in_thread(_refused, None, row, "unknown sender")
+        await run_front_call(_record_refusal, None, row, "unknown sender")
         whom = row.bot.whom_to_ask or _("your administrator")
         raise NotHere(_("I do not know you: no account here has your mail address. Ask %(whom)s.") % {"whom": whom})
     return person
 
 
-async def _members(row: ChatMessage, calls: FeishuCalls) -> frozenset[str]:
+async def _fetch_group_members(row: ChatMessage, calls: FeishuCalls) -> frozenset[str]:
     """Return all members of the group, the sender included."""
     try:
-        return await outside(calls.members_of, row.chat_id) | {row.sender_id}
+        return await run_web_call(calls.members_of, row.chat_id) | {row.sender_id}
     except PlatformError as error:
         log.warning("chat_platform.members_unknown", message=str(row.pk), error=str(error))
         why = "too many members" if isinstance(error, TooLarge) else "members unknown"
-        await in_thread(_refused, None, row, why)
+        await run_front_call(_record_refusal, None, row, why)
         raise NotHere(_("I cannot tell who is in this group, so I do not answer here. Ask me directly.")) from error
 
 
-async def _before(principal: Principal, row: ChatMessage, calls: FeishuCalls, members: frozenset[str]) -> Principal:
+async def _restrict_to_members(
+    principal: Principal, row: ChatMessage, calls: FeishuCalls, members: frozenset[str]
+) -> Principal:
     """Return the sender, restricted to the rights of all members. Raises NotHere where a member has no account here."""
-    people = await in_thread(accounts_of, await outside(calls.mails_of, members))
+    people = await run_front_call(find_accounts_by_mail, await run_web_call(calls.mails_of, members))
     try:
         if people.keys() >= members:
-            return await in_thread(principal.before, [person.pk for person in people.values()])
+            return await run_front_call(principal.before, [person.pk for person in people.values()])
     except NotFound:  # disabled a moment ago
         pass
-    await in_thread(_refused, principal, row, "unknown members")
+    await run_front_call(_record_refusal, principal, row, "unknown members")
     raise NotHere(_("Not everyone in this group has an account here, so I do not answer here. Ask me directly."))
 
 
-async def _asked(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:
+async def _ask_and_wait(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:
     """Ask the question, wait for the end, and return the answer and its conversation.
 
     A question asked in an earlier attempt is not repeated.
     """
     assert row.text is not None
-    if row.session_id and (known := await in_thread(answer_to, principal, row.session_id, row.pk)):
-        if not await in_thread(is_finished, known):
+    if row.session_id and (known := await run_front_call(find_answer_id, principal, row.session_id, row.pk)):
+        if not await run_front_call(is_answer_finished, known):
             raise PlatformError(
                 "the first attempt is still at it"
             )  # or its process died a moment ago, and it is closed soon
         return known, row.session_id
-    session, follows = await in_thread(conversation_of, principal, row)
-    await in_thread(note, row, {"user_id": principal.user_id, "session": session})
+    session, follows = await run_front_call(find_chat_conversation, principal, row)
+    await run_front_call(update_message, row, {"user_id": principal.user_id, "session": session})
     channel = f"{row.bot.platform}:{'group' if row.is_group else 'direct'}"
     options = Options(disable_title=row.is_group, asked_as=row.pk, follows=follows, channel=channel)
-    language = "zh-hans" if language_of(row.text) == "zh" else "en"
-    run = await start(principal, session.pk, row.text, scope=Scope(), language=language, options=options)
-    await complete(run)
-    await in_thread(note, row, {"answer_id": run.message_id})
+    language = "zh-hans" if detect_language(row.text) == "zh" else "en"
+    run = await start_run(principal, session.pk, row.text, scope=Scope(), language=language, options=options)
+    await complete_run(run)
+    await run_front_call(update_message, row, {"answer_id": run.message_id})
     return run.message_id, session.pk
 
 
-def _refused(principal: Principal | None, row: ChatMessage, why: str) -> None:
+def _record_refusal(principal: Principal | None, row: ChatMessage, why: str) -> None:
     detail: Mapping[str, object] = {"channel": row.bot.platform, "group": row.is_group}
-    record(principal, Action.ACCESS_DENIED, row.bot, outcome=Outcome.DENY, reason=why, detail=detail)
+    record_action(principal, Action.ACCESS_DENIED, row.bot, outcome=Outcome.DENY, reason=why, detail=detail)
 
 
-def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
+def find_accounts_by_mail(mails: Mapping[str, str]) -> dict[str, User]:
     """Return the active account for each id, where exactly one account has its address. mails: by id.
 
     An address shared by two accounts belongs to neither, even if one of them is disabled.
     """
-    found = accounts_with(mails.values(), User.objects.filter(service_account=None))
+    found = find_accounts_by_address(mails.values(), User.objects.filter(service_account=None))
     alone = {address: user for address, user in found.items() if user.is_active}
-    return {pk: alone[folded(mail)] for pk, mail in mails.items() if folded(mail) in alone}
+    return {pk: alone[fold_address(mail)] for pk, mail in mails.items() if fold_address(mail) in alone}
 
 
 GOES_ON = timedelta(days=1)  # after the last question a new conversation begins
 
 
-def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
+def find_chat_conversation(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
     """Return the person's conversation in this chat and the answer that the message follows.
 
     After a day begin a new one. In a group the message follows the last one there, whatever its sender asked elsewhere
@@ -200,20 +202,20 @@ def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UU
     ).exclude(pk=row.pk)  # fmt: skip
     last = earlier.order_by("-received_at").first()
     if last is not None and last.answer_id:
-        session = sessions_of(principal).filter(messages=last.answer_id).first()
+        session = list_sessions(principal).filter(messages=last.answer_id).first()
         if session is not None:
             return session, last.answer_id if row.is_group else None
     return create_session(principal), None
 
 
-def is_finished(answer_id: UUID) -> bool:
+def is_answer_finished(answer_id: UUID) -> bool:
     return Message.objects.filter(pk=answer_id, is_complete=True).exists()
 
 
 _RULE = re.compile(r"^\|( --- \|)+\n", re.MULTILINE)  # below the head of a Markdown table: a reply is plain text
 
 
-def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
+def build_stored_reply(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
     """Return the stored answer as a reply, under today's rights.
 
     Raises NotFound where the person or the answer is gone. is_group: the reply has no link to the conversation, which

@@ -20,9 +20,9 @@ from typing import Any
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 
-from agent.connections.web_request import NotRead, request
-from copilot_site.lib.outgoing.addresses import services_at
-from copilot_site.lib.text.json_input import cleaned, loads, loads_answer
+from agent.connections.web_request import NotRead, send_web_request
+from copilot_site.lib.outgoing.addresses import build_http_service_policy
+from copilot_site.lib.text.json_input import load_answer_json, load_json, remove_forbidden_characters
 
 MAX_MEMBERS = 500  # larger groups get no answers
 WINDOW_S = 300  # tolerated age of a call's timestamp; redelivered events have a new one
@@ -112,7 +112,9 @@ class Reply:
     links: tuple[Link, ...] = ()
 
 
-def received(account: Account, headers: Mapping[str, str], body: bytes, *, now: float) -> Challenge | Incoming | None:
+def parse_event_call(
+    account: Account, headers: Mapping[str, str], body: bytes, *, now: float
+) -> Challenge | Incoming | None:
     """Read a call; return None where no answer is needed. now: in seconds since 1970. Raises NotFromPlatform.
 
     Unsigned calls are refused, except the check of the address, which Feishu does not sign.
@@ -121,21 +123,21 @@ def received(account: Account, headers: Mapping[str, str], body: bytes, *, now: 
     try:
         if signed is not None:
             _check_signature(account, headers, body, signed, now)
-        reply = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
+        reply = load_json(decrypt_event(account.encrypt_key, load_json(body)["encrypt"]))  # ids are taken as they are
         if reply.get("type") == "url_verification":
-            _require_same(reply["token"], account.verification_token)
+            _require_equal_secret(reply["token"], account.verification_token)
             return Challenge({"challenge": str(reply["challenge"])})
         head = reply["header"]
-        _require_same(head["token"], account.verification_token)
-        _require_same(head["app_id"], account.app_id)
+        _require_equal_secret(head["token"], account.verification_token)
+        _require_equal_secret(head["app_id"], account.app_id)
         if signed is None:
             raise NotFromPlatform("there is no signature")
-        return _message(account, head, reply["event"]) if head["event_type"] == MESSAGE else None
+        return _parse_message(account, head, reply["event"]) if head["event_type"] == MESSAGE else None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
 
 
-def decrypted(key: str, text: str) -> str:
+def decrypt_event(key: str, text: str) -> str:
     """Decrypt a Base64 text: initialisation vector, then AES-256-CBC under the SHA-256 of the key. Raises ValueError."""
     raw = base64.b64decode(text, validate=True)
     cipher = Cipher(algorithms.AES(hashlib.sha256(key.encode()).digest()), modes.CBC(raw[:BLOCK])).decryptor()
@@ -144,65 +146,70 @@ def decrypted(key: str, text: str) -> str:
     return (unpadder.update(padded) + unpadder.finalize()).decode()
 
 
-def signature(key: str, timestamp: str, nonce: str, body: bytes) -> str:
+def compute_signature(key: str, timestamp: str, nonce: str, body: bytes) -> str:
     """Return the hexadecimal SHA-256 of time, nonce, Encrypt Key and the raw body."""
     return hashlib.sha256(f"{timestamp}{nonce}{key}".encode() + body).hexdigest()
 
 
 def _check_signature(account: Account, headers: Mapping[str, str], body: bytes, signed: str, now: float) -> None:
     timestamp, nonce = headers.get("X-Lark-Request-Timestamp", ""), headers.get("X-Lark-Request-Nonce", "")
-    _require_same(signed, signature(account.encrypt_key, timestamp, nonce, body))
+    _require_equal_secret(signed, compute_signature(account.encrypt_key, timestamp, nonce, body))
     if not timestamp.isdecimal() or abs(now - int(timestamp)) > WINDOW_S:
         raise NotFromPlatform("it is too old, or of the future")
 
 
-def _require_same(given: object, ours: str) -> None:
+def _require_equal_secret(given: object, ours: str) -> None:
     if not ours or not isinstance(given, str) or not hmac.compare_digest(given.encode(), ours.encode()):
         raise NotFromPlatform("a token, an app or a signature is another")
 
 
-def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]) -> Incoming | None:
+def _parse_message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]) -> Incoming | None:
     """Read a message; return None for one from another bot, and for a group message without a mention of this bot."""
     message, sender = event["message"], event["sender"]
     mentions = message.get("mentions") or ()
     is_group = message["chat_type"] != "p2p"
-    if sender.get("sender_type") != "user" or (is_group and not any(_is_bot(account, one) for one in mentions)):
+    if sender.get("sender_type") != "user" or (
+        is_group and not any(_is_mention_of_bot(account, one) for one in mentions)
+    ):
         return None
-    text = _text(message["message_type"], loads_answer(message["content"]))
-    names = {one["key"]: "" if _is_bot(account, one) else f"@{cleaned(one.get('name', ''))}" for one in mentions}
+    text = _extract_message_text(message["message_type"], load_answer_json(message["content"]))
+    names = {
+        one["key"]: "" if _is_mention_of_bot(account, one) else f"@{remove_forbidden_characters(one.get('name', ''))}"
+        for one in mentions
+    }
     return Incoming(
-        event_id=_id(head["event_id"]),
-        chat_id=_id(message["chat_id"]),
-        message_id=_id(message["message_id"]),
-        sender_id=_id(sender["sender_id"]["open_id"]),
+        event_id=_validate_id(head["event_id"]),
+        chat_id=_validate_id(message["chat_id"]),
+        message_id=_validate_id(message["message_id"]),
+        sender_id=_validate_id(sender["sender_id"]["open_id"]),
         is_group=is_group,
         is_outside=sender.get("tenant_key") != head.get("tenant_key"),
         text=None if text is None else _MENTION.sub(lambda found: names.get(found[0], found[0]), text).strip(),
     )
 
 
-def _is_bot(account: Account, mention: Mapping[str, Any]) -> bool:
+def _is_mention_of_bot(account: Account, mention: Mapping[str, Any]) -> bool:
     return bool(account.bot_id) and (mention.get("id") or {}).get("open_id") == account.bot_id
 
 
-def _text(kind: str, content: Mapping[str, Any]) -> str | None:
+def _extract_message_text(kind: str, content: Mapping[str, Any]) -> str | None:
     """Return the text of a text message or a post; None for other kinds."""
     if kind == "text":
         return str(content["text"])
     if kind != "post":
         return None
     post = content if "content" in content else list(content.values())[0]  # noqa: RUF015 - an empty one is a LookupError
-    lines = ["".join(_text_of(part) for part in line) for line in post["content"]]
+    lines = ["".join(_extract_part_text(part) for part in line) for line in post["content"]]
     return "\n".join(filter(None, [post.get("title", ""), *lines]))
 
 
-def _text_of(part: Mapping[str, Any]) -> str:
+def _extract_part_text(part: Mapping[str, Any]) -> str:
     """Return the words of a part of a post's line; for a mention, the key that stands for it in a text."""
     return str(part.get("user_id", "") if part.get("tag") == "at" else part.get("text", ""))
 
 
 @contextmanager
-def _read(what: str) -> Iterator[None]:
+def _convert_form_errors(what: str) -> Iterator[None]:
     """Turn errors of an unexpected form into PlatformError."""
     try:
         yield
@@ -214,32 +221,32 @@ class FeishuCalls:
     """API calls for one account; the first one fetches the token. Each blocks, and raises PlatformError."""
 
     def __init__(self, account: Account) -> None:
-        self._account, self._token = account, ""
+        self._account, self._show_token_form = account, ""
 
-    @_read("bot")
+    @_convert_form_errors("bot")
     def bot(self) -> Bot:
-        bot_info = self._called("GET", "bot/v3/info")["bot"]
+        bot_info = self._call_api("GET", "bot/v3/info")["bot"]
         return Bot(str(bot_info["open_id"]), str(bot_info.get("app_name", "")))
 
-    @_read("mails_of")
+    @_convert_form_errors("mails_of")
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
         """Return mail addresses from the company's directory there, by id; unknown ids are omitted."""
         found: dict[str, str] = {}
         every = sorted(ids)
         for start in range(0, len(every), BATCH):
             params = [("user_id_type", "open_id"), *(("user_ids", one) for one in every[start : start + BATCH])]
-            for person in self._called("GET", "contact/v3/users/batch", params=params)["data"].get("items") or ():
+            for person in self._call_api("GET", "contact/v3/users/batch", params=params)["data"].get("items") or ():
                 status = person.get("status") or {}
                 mail = person.get("enterprise_email") or (self._account.takes_contact_mail and person.get("email"))
                 if mail and not (status.get("is_resigned") or status.get("is_frozen") or status.get("is_exited")):
                     found[str(person["open_id"])] = str(mail)
         return found
 
-    @_read("members_of")
+    @_convert_form_errors("members_of")
     def members_of(self, chat_id: str) -> frozenset[str]:
         """Return all members of a group but bots. Raises TooLarge; never returns a partial list."""
         found: set[str] = set()
-        for rows in self._pages(f"im/v1/chats/{_part(chat_id)}/members"):
+        for rows in self._iterate_pages(f"im/v1/chats/{_quote_path_part(chat_id)}/members"):
             found |= {str(row["member_id"]) for row in rows}
             if len(found) > MAX_MEMBERS:
                 raise TooLarge(f"the group has more than {MAX_MEMBERS} members")
@@ -249,16 +256,18 @@ class FeishuCalls:
 
     def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
         """Reply to a message. key: a second call with the same key sends nothing."""
-        body = {"msg_type": "post", "content": json.dumps(post(reply), ensure_ascii=False), "uuid": key}
-        self._called(
-            "POST", f"im/v1/messages/{_part(message_id)}/reply", data=json.dumps(body, ensure_ascii=False).encode()
+        body = {"msg_type": "post", "content": json.dumps(format_post(reply), ensure_ascii=False), "uuid": key}
+        self._call_api(
+            "POST",
+            f"im/v1/messages/{_quote_path_part(message_id)}/reply",
+            data=json.dumps(body, ensure_ascii=False).encode(),
         )
 
-    def _pages(self, path: str) -> Iterator[Sequence[Mapping[str, Any]]]:
+    def _iterate_pages(self, path: str) -> Iterator[Sequence[Mapping[str, Any]]]:
         token, seen = "", set[str]()
         while True:
             params = {"member_id_type": "open_id", "page_size": str(PAGE)} | ({"page_token": token} if token else {})
-            data = self._called("GET", path, params=params)["data"]
+            data = self._call_api("GET", path, params=params)["data"]
             yield data.get("items") or ()
             if not data.get("has_more"):
                 return
@@ -267,20 +276,23 @@ class FeishuCalls:
                 raise PlatformError("the list of members does not end")
             seen.add(token)
 
-    def _called(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+    def _call_api(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         """Call the API and return its answer. Raises PlatformError where there is no answer, or an error code."""
-        if not self._token:
+        if not self._show_token_form:
             given = {"app_id": self._account.app_id, "app_secret": self._account.app_secret}
-            got = self._sent("POST", "auth/v3/tenant_access_token/internal", json=given)
-            self._token = str(got["tenant_access_token"])
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json; charset=utf-8"}
-        return self._sent(method, path, headers=headers, **more)
+            got = self._send_api_request("POST", "auth/v3/tenant_access_token/internal", json=given)
+            self._show_token_form = str(got["tenant_access_token"])
+        headers = {
+            "Authorization": f"Bearer {self._show_token_form}",
+            "Content-Type": "application/json; charset=utf-8",
+        }
+        return self._send_api_request(method, path, headers=headers, **more)
 
-    def _sent(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+    def _send_api_request(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         url = f"{self._account.base_url.rstrip('/')}/open-apis/{path}"
         try:
-            answer = request(method, url, services_at(url), most_bytes=MAX_BYTES, **more)
-            reply: dict[str, Any] = loads_answer(answer.body)
+            answer = send_web_request(method, url, build_http_service_policy(url), most_bytes=MAX_BYTES, **more)
+            reply: dict[str, Any] = load_answer_json(answer.body)
             code = reply["code"]
         except NotRead as error:
             raise PlatformError(f"{path}: {error}") from error
@@ -291,7 +303,7 @@ class FeishuCalls:
         return reply
 
 
-def post(reply: Reply) -> dict[str, Any]:
+def format_post(reply: Reply) -> dict[str, Any]:
     """Format a reply as a post, in which no text is read as a mention or a link."""
     text = reply.text if len(reply.text) <= MAX_TEXT else f"{reply.text[:MAX_TEXT].rstrip()} …"
     lines: list[list[dict[str, str]]] = [[{"tag": "text", "text": line or " "}] for line in text.splitlines()]
@@ -301,14 +313,14 @@ def post(reply: Reply) -> dict[str, Any]:
     return {"zh_cn": {"title": "", "content": lines}}
 
 
-def _id(value: object) -> str:
+def _validate_id(value: object) -> str:
     """Return one of Feishu's ids for storage. Raises ValueError."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise ValueError("an id is none")
     return value
 
 
-def _part(text: str) -> str:
+def _quote_path_part(text: str) -> str:
     """Return one of Feishu's ids for use in an address. Raises PlatformError for an invalid one."""
     if not re.fullmatch(r"[\w-]{1,128}", text, re.ASCII):
         raise PlatformError("an id is none")

@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from agent.chat_platforms.feishu import Account
-from agent.connections.service_keys import opened, require_address, sealed
+from agent.connections.service_keys import open_service_key, require_address, seal_service_key
 from agent.models import ChatBot
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 
 SECRETS = ("app_secret", "encrypt_key", "verification_token")
 OF = "chat platform"
 
 
-def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Account:
+def build_bot_account(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Account:
     """Return the account of a bot. secrets: replace the stored ones; "" keeps a stored one. Raises KeyLost."""
     given = {name: (secrets or {}).get(name, "") for name in SECRETS}
     if not all(given.values()):
-        stored = _stored(row)
+        stored = _open_stored_secrets(row)
         given = {name: given[name] or stored.get(name, "") for name in SECRETS}
     return Account(row.base_url, row.app_id, **given, bot_id=row.bot_id, takes_contact_mail=row.takes_contact_mail)
 
 
-def _stored(row: ChatBot) -> dict[str, str]:
+def _open_stored_secrets(row: ChatBot) -> dict[str, str]:
     """Return the stored secrets. Raises KeyLost where they are for another app, or sealed under another site secret."""
-    kept = opened(row.encrypted_secrets, _place(row), of=OF)
+    kept = open_service_key(row.encrypted_secrets, _format_secret_place(row), of=OF)
     found: dict[str, str] = json.loads(kept) if kept else {}
     return found
 
@@ -42,13 +42,15 @@ def save_bot(
     app.
     """
     require_address(row.base_url)
-    account = account_of(row, secrets)
+    account = build_bot_account(row, secrets)
     row.site = site
-    row.encrypted_secrets = sealed(json.dumps({name: getattr(account, name) for name in SECRETS}), _place(row), of=OF)
+    row.encrypted_secrets = seal_service_key(
+        json.dumps({name: getattr(account, name) for name in SECRETS}), _format_secret_place(row), of=OF
+    )
     row.save()
     detail = {"fields": list(fields), "address": row.base_url, "app": row.app_id, "active": row.is_active}
-    record(by, Action.AGENT_CHANGED, row, detail=detail)
+    record_action(by, Action.AGENT_CHANGED, row, detail=detail)
 
 
-def _place(row: ChatBot) -> str:
+def _format_secret_place(row: ChatBot) -> str:
     return f"{row.base_url} {row.app_id}"

@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from agent.chat_platforms.answering import answer
-from agent.chat_platforms.feishu import Challenge, NotFromPlatform, received
-from agent.chat_platforms.messages import keep
-from agent.chat_platforms.setting_up import account_of
+from agent.chat_platforms.answering import answer_message
+from agent.chat_platforms.feishu import Challenge, NotFromPlatform, parse_event_call
+from agent.chat_platforms.messages import store_message
+from agent.chat_platforms.setting_up import build_bot_account
 from agent.connections.service_keys import KeyLost
 from agent.models import ChatBot
-from agent.run_state.threads import is_waited_for
+from agent.run_state.threads import has_waiting_thread
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.http.body_limit import hook_body
+from copilot_site.lib.http.body_limit import read_hook_body
 
 log = structlog.get_logger(__name__)
 
@@ -31,30 +31,30 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
     row = ChatBot.objects.filter(pk=bot_id).first()
     if row is None:
         raise NotFound(_("There is no such address."))
-    body = hook_body(request)
+    body = read_hook_body(request)
     try:
-        call = received(account_of(row), request.headers, body, now=time.time())
+        call = parse_event_call(build_bot_account(row), request.headers, body, now=time.time())
     except (NotFromPlatform, KeyLost) as error:
         log.warning("chat_platform.refused", bot=str(row.pk), why=str(error))
         return JsonResponse({"msg": "not signed"}, status=401)
     if isinstance(call, Challenge):
         return JsonResponse(call.answer)
-    pk = keep(row, call) if call is not None and row.is_active else None
+    pk = store_message(row, call) if call is not None and row.is_active else None
     if pk is not None:
-        async_to_sync(launch)(pk)
+        async_to_sync(launch_answer)(pk)
     return JsonResponse({})
 
 
 _answering: set[asyncio.Task[None]] = set()  # the loop holds tasks by weak references only
 
 
-async def launch(pk: UUID) -> None:
+async def launch_answer(pk: UUID) -> None:
     """Answer a message in the running loop without waiting for it.
 
     Does nothing in a loop that a thread waits for: `take_up` queues the message for a worker.
     """
-    if is_waited_for():
+    if has_waiting_thread():
         return
-    task = asyncio.create_task(answer(pk), name=f"chat message {pk}")
+    task = asyncio.create_task(answer_message(pk), name=f"chat message {pk}")
     _answering.add(task)
     task.add_done_callback(_answering.discard)

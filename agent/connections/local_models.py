@@ -1,6 +1,6 @@
 """Language models on this machine: a superuser allows one exact host and port, for this model's calls alone.
 
-The permission is a column of the model's row, `local_address`. It is compared with the row's address whenever the model is asked, so
+The permission is a column of the model's row, `find_local_address`. It is compared with the row's address whenever the model is asked, so
 it ends when the address changes, the model is deleted, or the operator takes `local-models` out of COPILOT_OUTGOING_ALLOW.
 """
 
@@ -20,76 +20,76 @@ from copilot_site.lib.outgoing.addresses import (
     LOCAL_MODELS,
     AddressRefused,
     Policy,
+    build_http_service_policy,
     is_on_this_machine,
-    parsed_host,
-    parsed_url,
-    require_plausible,
-    services_at,
+    normalise_host,
+    parse_url,
+    require_plausible_host,
 )
 
 
-def local_address(url: str) -> str:
+def find_local_address(url: str) -> str:
     """Return `host:port` where an address names this machine itself, else "". Raises AddressRefused for no address."""
-    host, port = _parts(url)
+    host, port = _split_host_and_port(url)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}" if is_on_this_machine(host) else ""
 
 
-def policy_of(row: LanguageModel) -> Policy:
+def build_model_policy(row: LanguageModel) -> Policy:
     """Return where this model may be connected to."""
-    policy = services_at(row.base_url)
+    policy = build_http_service_policy(row.base_url)
     if not row.local_address or LOCAL_MODELS not in settings.OUTGOING_ALLOW:
         return policy
-    host, port = _parts(row.base_url)
-    is_allowed = row.local_address == local_address(row.base_url) and port not in own_ports()
+    host, port = _split_host_and_port(row.base_url)
+    is_allowed = row.local_address == find_local_address(row.base_url) and port not in list_own_ports()
     return replace(policy, here=(host, port)) if is_allowed else policy
 
 
 def require_model_address(row: LanguageModel) -> None:
     """Require a valid and allowed address; other names are resolved when connecting. Raises AddressRefused."""
-    if needs_permission(row):
-        require_allowable(row.base_url)
+    if needs_address_permission(row):
+        require_allowable_address(row.base_url)
         message = _("This server may not connect to itself (%(address)s) unless you allow it here.")
-        raise AddressRefused(message % {"address": local_address(row.base_url)})
-    if not local_address(row.base_url):
-        require_plausible(parsed_url(row.base_url)[0], services_at(row.base_url))
+        raise AddressRefused(message % {"address": find_local_address(row.base_url)})
+    if not find_local_address(row.base_url):
+        require_plausible_host(parse_url(row.base_url)[0], build_http_service_policy(row.base_url))
 
 
-def needs_permission(row: LanguageModel) -> bool:
+def needs_address_permission(row: LanguageModel) -> bool:
     """Tell whether the model is on this machine and nobody allowed its address: neither a superuser nor the operator."""
-    host, _port = _parts(row.base_url)
-    policy = policy_of(row)
-    if not local_address(row.base_url) or policy.here is not None:
+    host, _port = _split_host_and_port(row.base_url)
+    policy = build_model_policy(row)
+    if not find_local_address(row.base_url) or policy.here is not None:
         return False
     named = ("127.0.0.1", "::1") if host == "localhost" else (host,)
     return not any(policy.allows(host, ip_address(one)) for one in named)
 
 
-def permit_here(by: Principal | None, row: LanguageModel) -> bool:
+def permit_local_address(by: Principal | None, row: LanguageModel) -> bool:
     """Allow the row's address on this machine for its calls, without saving it; return whether that is new.
 
     Raises PermissionDenied unless a superuser asks, AddressRefused where the operator forbids it or the port is our own.
     """
-    address = local_address(row.base_url)
+    address = find_local_address(row.base_url)
     if not address or row.local_address == address:
         return False
     if by is None or not by.is_superuser:
         raise PermissionDenied(_("Only a superuser may allow a language model on this machine."))
-    require_allowable(row.base_url)
+    require_allowable_address(row.base_url)
     row.local_address = address
     return True
 
 
-def require_allowable(url: str) -> None:
+def require_allowable_address(url: str) -> None:
     """Require that a superuser could allow this address. Raises AddressRefused."""
     if LOCAL_MODELS not in settings.OUTGOING_ALLOW:
         message = _("The operator of this server does not allow language models on this machine (%(setting)s).")
         raise AddressRefused(message % {"setting": "COPILOT_OUTGOING_ALLOW"})
-    if (port := _parts(url)[1]) in own_ports():
+    if (port := _split_host_and_port(url)[1]) in list_own_ports():
         message = _("Port %(port)d belongs to this server's own services. Start the model on another port.")
         raise AddressRefused(message % {"port": port})
 
 
-def own_ports() -> frozenset[int]:
+def list_own_ports() -> frozenset[int]:
     """Return the ports of our web server, databases and Valkey, on whatever host: this machine has many names."""
     ports = {5432, 6379, settings.WEB_PORT, *(one.get("PORT") for one in settings.DATABASES.values())}
     for url in (settings.REDIS_URL, settings.SITE_URL):
@@ -98,6 +98,6 @@ def own_ports() -> frozenset[int]:
     return frozenset(int(port) for port in ports if port)
 
 
-def _parts(url: str) -> tuple[str, int]:
-    host, port = parsed_url(url)
-    return parsed_host(host), port
+def _split_host_and_port(url: str) -> tuple[str, int]:
+    host, port = parse_url(url)
+    return normalise_host(host), port

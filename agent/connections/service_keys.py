@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import transaction
 
-from agent.connections.local_models import local_address, permit_here, require_model_address
+from agent.connections.local_models import find_local_address, permit_local_address, require_model_address
 from agent.models import LanguageModel, WebSearchProvider
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from copilot_site.lib.outgoing.addresses import parsed_url, require_plausible, services_at
-from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
+from copilot_site.lib.outgoing.addresses import build_http_service_policy, parse_url, require_plausible_host
+from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
 
 Keyed = LanguageModel | WebSearchProvider
 
 
 def require_address(base_url: str) -> None:
     """Require a valid and allowed address; names are resolved when connecting. Raises AddressRefused."""
-    require_plausible(parsed_url(base_url)[0], services_at(base_url))
+    require_plausible_host(parse_url(base_url)[0], build_http_service_policy(base_url))
 
 
-def require_address_of(row: Keyed) -> None:
+def require_row_address(row: Keyed) -> None:
     """Require the address of a row as `require_address` does; a language model may be on this machine where that was allowed."""
     if isinstance(row, LanguageModel):
         require_model_address(row)
@@ -37,17 +37,17 @@ def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "
     """Store a service. key: a new one; "" keeps the stored one as long as the address stays.
 
     fields: the changed fields, for the log. Returns whether a stored key was removed because it was for another address
-    and must be entered again. Raises the errors of `require_address_of`.
+    and must be entered again. Raises the errors of `require_row_address`.
     """
-    require_address_of(row)
+    require_row_address(row)
     before: Keyed | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
-    take_key(row, key, address_before=before.base_url if before else row.base_url)
+    set_service_key(row, key, address_before=before.base_url if before else row.base_url)
     row.save()
     detail: dict[str, object] = {"fields": list(fields)}
     is_moved = before is not None and before.base_url != row.base_url
     if before is None or is_moved:
         detail |= {"address_before": before.base_url if before else "", "address": row.base_url}
-    record(by, action, row, detail=detail)
+    record_action(by, action, row, detail=detail)
     return is_moved and not key and bool(before and before.encrypted_key)
 
 
@@ -62,11 +62,11 @@ def save_language_model(
 ) -> bool:
     """Store a language model as `save_keyed` does; where it is the default, no other is.
 
-    is_allowed_here: the person allows its address on this machine; raises as `permit_here`. A permission for another address ends.
+    is_allowed_here: the person allows its address on this machine; raises as `permit_local_address`. A permission for another address ends.
     """
-    if is_allowed_here and permit_here(by, row):
-        record(by, Action.LOCAL_MODEL_ALLOWED, target_name=row.name, detail={"address": row.local_address})
-    if row.local_address != local_address(row.base_url):
+    if is_allowed_here and permit_local_address(by, row):
+        record_action(by, Action.LOCAL_MODEL_ALLOWED, target_name=row.name, detail={"address": row.local_address})
+    if row.local_address != find_local_address(row.base_url):
         row.local_address = ""
     if row.is_default:
         LanguageModel.objects.exclude(pk=row.pk).filter(is_default=True).update(is_default=False)
@@ -76,7 +76,7 @@ def save_language_model(
 @transaction.atomic
 def delete_language_model(by: Principal, row: LanguageModel) -> None:
     """Delete a language model; assistants that used it use the default."""
-    record(by, Action.AGENT_CHANGED, row, detail={"deleted": True})
+    record_action(by, Action.AGENT_CHANGED, row, detail={"deleted": True})
     row.delete()
 
 
@@ -88,10 +88,10 @@ def save_web_search(by: Principal | None, row: WebSearchProvider, *, key: str = 
     return save_keyed(by, row, Action.WEB_SETTING_CHANGED, key=key, fields=fields)
 
 
-def take_key(row: Keyed, key: str, *, address_before: str) -> None:
+def set_service_key(row: Keyed, key: str, *, address_before: str) -> None:
     """Set a new key on the row; without one keep the old key only while the address is unchanged."""
     if key:
-        row.encrypted_key = sealed(key, row.base_url)
+        row.encrypted_key = seal_service_key(key, row.base_url)
     elif row.base_url != address_before:
         row.encrypted_key = ""
 
@@ -100,18 +100,18 @@ class KeyLost(Exception):
     """A stored key was encrypted for another address or under another secret; the operator must enter it again."""
 
 
-def sealed(key: str, address: str, *, of: str = "language model") -> str:
+def seal_service_key(key: str, address: str, *, of: str = "language model") -> str:
     """Encrypt the key for this address and this kind of service only; "" stays ""."""
-    return seal(key, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
+    return seal_text(key, purpose=_format_seal_purpose(of, address), secrets=[settings.SECRET_KEY])
 
 
-def opened(stored: str, address: str, *, of: str = "language model") -> str:
+def open_service_key(stored: str, address: str, *, of: str = "language model") -> str:
     """Decrypt the key for the address it was stored for. Raises KeyLost."""
     try:
-        return unseal(stored, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
+        return unseal_text(stored, purpose=_format_seal_purpose(of, address), secrets=[settings.SECRET_KEY])
     except SealBroken:
         raise KeyLost("the key was stored for another address or another COPILOT_SECRET_KEY; enter it again") from None
 
 
-def _purpose(of: str, address: str) -> str:
+def _format_seal_purpose(of: str, address: str) -> str:
     return f"copilot {of} keys {address}"

@@ -10,7 +10,7 @@ import requests
 from urllib3.exceptions import HTTPError, LocationParseError, ReadTimeoutError, SSLError
 
 from copilot_site.lib.outgoing.addresses import AddressRefused, Policy
-from copilot_site.lib.outgoing.http import Session, refusal_in
+from copilot_site.lib.outgoing.http import Session, find_refusal
 from copilot_site.lib.version import AGENT
 
 CONNECT_S, SILENCE_S, WHOLE_S = 5, 10, 20  # a connection, a pause within an answer, an answer
@@ -73,7 +73,7 @@ class _Session(Session):
         return None
 
 
-def request(
+def send_web_request(
     method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
 ) -> WebResponse:
     """Send one request with a session of its own, so that no cookie is reused.
@@ -88,22 +88,22 @@ def request(
             ) as response:
                 head = WebResponse(response.status_code, response.headers)
                 most = (of_types or {}).get(head.type, most_bytes)
-                answer = head if head.location else WebResponse(head.status, head.headers, _body(response, most))
+                answer = head if head.location else WebResponse(head.status, head.headers, _read_body(response, most))
         except NotRead:
             raise
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-            raise NotRead(Code.TIMEOUT if session.is_late else _code_of(error)) from error
+            raise NotRead(Code.TIMEOUT if session.is_late else _find_error_code(error)) from error
         if session.is_late:  # a response without a length ends with its connection
             raise NotRead(Code.TIMEOUT, answer.status)
         return answer
 
 
-def code_of_refusal(refusal: AddressRefused) -> Code:
+def find_refusal_code(refusal: AddressRefused) -> Code:
     """Distinguish a name that does not resolve from a refused address."""
     return Code.DNS if isinstance(refusal.__cause__, OSError | UnicodeError) else Code.REFUSED
 
 
-def _body(response: requests.Response, most_bytes: int) -> bytes:
+def _read_body(response: requests.Response, most_bytes: int) -> bytes:
     parts, size = [], 0
     while part := response.raw.read1(PART, decode_content=True):
         parts.append(part)
@@ -113,13 +113,13 @@ def _body(response: requests.Response, most_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def _code_of(error: BaseException) -> Code:
-    refusal = refusal_in(error)
+def _find_error_code(error: BaseException) -> Code:
+    refusal = find_refusal(error)
     if refusal is not None:
-        return code_of_refusal(refusal)
+        return find_refusal_code(refusal)
     if isinstance(error, requests.exceptions.InvalidURL | LocationParseError | requests.exceptions.InvalidSchema):
         return Code.INVALID_ADDRESS
-    behind = list(_behind(error))
+    behind = list(_iterate_causes(error))
     if any(isinstance(one, requests.Timeout | ReadTimeoutError | socket.timeout) for one in behind):
         return Code.TIMEOUT
     if any(isinstance(one, requests.exceptions.SSLError | SSLError) for one in behind):
@@ -127,7 +127,7 @@ def _code_of(error: BaseException) -> Code:
     return Code.CONNECTION
 
 
-def _behind(error: BaseException | None) -> Any:
+def _iterate_causes(error: BaseException | None) -> Any:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

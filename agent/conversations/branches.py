@@ -79,20 +79,20 @@ class Tree:
         return Branches(place + 1, len(beside), before, after)
 
 
-def followed(session: Session, *, follows: UUID | None, instead_of: UUID | None) -> UUID | None:
+def find_parent_message(session: Session, *, follows: UUID | None, instead_of: UUID | None) -> UUID | None:
     """Return the answer that a new question follows; None where it begins the conversation.
 
     follows: an answer; None: the last one. instead_of: the question that the new one replaces. Raises NotFound.
     """
     if instead_of is not None:
-        return _one(session, instead_of, Role.USER).parent_id
+        return _find_session_message(session, instead_of, Role.USER).parent_id
     if follows is not None:
-        return _one(session, follows, Role.ASSISTANT).pk
+        return _find_session_message(session, follows, Role.ASSISTANT).pk
     last = session.messages.filter(role=Role.ASSISTANT).order_by("-created_at", "-id")
     return last.values_list("pk", flat=True).first()
 
 
-def _one(session: Session, message_id: UUID, role: Role) -> Message:
+def _find_session_message(session: Session, message_id: UUID, role: Role) -> Message:
     found = session.messages.filter(pk=message_id, role=role).first()
     if found is None:
         raise NotFound(_("There is no such message in this conversation."))

@@ -15,12 +15,12 @@ from agent.conversations.sessions import get_answer, get_session
 from agent.events import StopReason
 from agent.models import AnswerFault, Citation, Message, Rating
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document, WebhookEvent
-from knowledge.webhooks.announcing import announce
+from knowledge.webhooks.announcing import announce_event
 
 COMMENT_LENGTH = 1_000  # characters
 
@@ -60,8 +60,8 @@ def rate_answer(
     answer.save(update_fields=["rating", "fault", "comment", "is_shown_to_keepers"])
     if rating == Rating.NOT_HELPFUL:
         ids = {"session_id": str(answer.session_id), "message_id": str(answer.pk)}
-        announce(WebhookEvent.ANSWER_RATED_DOWN, reverse("replay", args=[answer.pk]), **ids, fault=fault)
-    record(
+        announce_event(WebhookEvent.ANSWER_RATED_DOWN, reverse("replay", args=[answer.pk]), **ids, fault=fault)
+    record_action(
         principal,
         Action.ANSWER_RATED,
         answer.session,
@@ -75,7 +75,7 @@ def rate_answer(
     )
 
 
-def note_opened(principal: Principal, *, session_id: UUID, message_id: UUID) -> None:
+def record_source_opened(principal: Principal, *, session_id: UUID, message_id: UUID) -> None:
     """Store that the person opened a source of their answer below the first. Raises NotFound."""
     answer = get_answer(get_session(principal, session_id), message_id)
     Message.objects.filter(pk=answer.pk).update(opened_lower=True)
@@ -93,17 +93,17 @@ class KeptQuestion:
     documents: Sequence[Document]
 
 
-def kept_documents(principal: Principal) -> QuerySet[Document]:
+def managed_documents_of(principal: Principal) -> QuerySet[Document]:
     """Return the documents that this person manages and may read."""
     managed = Document.objects.reachable_by(principal, Right.MANAGE)
     return Document.objects.visible_to(principal).filter(pk__in=managed.values("pk"))
 
 
-def rated_answers(principal: Principal) -> QuerySet[Message]:
+def list_shared_ratings(principal: Principal) -> QuerySet[Message]:
     """Return the latest rated answers citing a document of this keeper, whose questions are shared with keepers."""
     theirs = Citation.objects.filter(
         message=OuterRef("pk"),
-        document_id__in=kept_documents(principal).values("pk"),
+        document_id__in=managed_documents_of(principal).values("pk"),
         message__is_shown_to_keepers=True,
     )
     rows = Message.objects.filter(Exists(theirs), is_shown_to_keepers=True).exclude(rating="")
@@ -111,15 +111,15 @@ def rated_answers(principal: Principal) -> QuerySet[Message]:
 
 
 @transaction.atomic
-def read_questions(principal: Principal, answers: Sequence[Message]) -> list[KeptQuestion]:
-    """Return the shared questions of rows of `rated_answers`; audited as read."""
+def read_shared_questions(principal: Principal, answers: Sequence[Message]) -> list[KeptQuestion]:
+    """Return the shared questions of rows of `list_shared_ratings`; audited as read."""
     cited: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for citation in Citation.objects.filter(message__in=answers).order_by("number"):
         cited[citation.message_id].append(citation.document_id)
-    documents = kept_documents(principal).in_bulk({identifier for ids in cited.values() for identifier in ids})
+    documents = managed_documents_of(principal).in_bulk({identifier for ids in cited.values() for identifier in ids})
     if answers:
         detail = {"answers": [str(answer.pk) for answer in answers], "as": "keeper"}
-        record(principal, Action.RATINGS_READ, detail=detail)
+        record_action(principal, Action.RATINGS_READ, detail=detail)
     return [
         KeptQuestion(
             question=answer.parent.content if answer.parent else "",

@@ -10,20 +10,20 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
 from agent import texts
-from agent.conversations.sessions import sessions_of
+from agent.conversations.sessions import list_sessions
 from agent.events import StopReason
 from agent.models import Message, Role
-from agent.passages.follow_ups import leans
-from agent.verified_answers.selectors import verified_questions
+from agent.passages.follow_ups import is_follow_up_question
+from agent.verified_answers.selectors import list_verified_questions
 from authz.principal import Principal
 from business.sources.services import OpenSource, open_sources
-from knowledge.documents.places import DocumentPlace, places_of
-from knowledge.library import knowledge_bases_of
+from knowledge.documents.places import DocumentPlace, find_document_places
+from knowledge.library import list_knowledge_bases
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.selectors import discoverable_folders
 from knowledge.services.folders import may_make_bases
-from knowledge.text.headings import without_number
-from knowledge.text.language import language_of
+from knowledge.text.headings import remove_heading_number
+from knowledge.text.language import detect_language
 
 MAX_SUGGESTIONS, MAX_ABOUT, MAX_AGAIN, MAX_RECENT, MAX_TABLES = 4, 2, 3, 4, 12
 HOW_TO = "How to "
@@ -65,7 +65,7 @@ class FirstPage:
         return bool(self.recent)
 
 
-def first_page(
+def build_start_page(
     principal: Principal, user: User | AnonymousUser, language: str, *, suggested: Sequence[str] = ()
 ) -> FirstPage:
     """Return the start page. language: a Django language code.
@@ -76,47 +76,47 @@ def first_page(
         Document.objects.visible_to(principal).exclude(current_version=None).order_by("-updated_at")[:LOOKED_AT]
     )
     sources = [opened for opened in open_sources(principal) if opened.layer.semantic_models]
-    bases = knowledge_bases_of(principal)
-    suggestions = _suggestions(principal, language, suggested)
+    bases = list_knowledge_bases(principal)
+    suggestions = _suggest_questions(principal, language, suggested)
     return FirstPage(
         getattr(user, "first_name", "") or user.get_username(),
         suggestions,
-        tuple(question for question in _asked_before(principal) if question not in suggestions)[:MAX_AGAIN],
-        tuple(_recent(principal, latest[:MAX_RECENT])),
+        tuple(question for question in _yield_earlier_questions(principal) if question not in suggestions)[:MAX_AGAIN],
+        tuple(_yield_recent_documents(principal, latest[:MAX_RECENT])),
         tuple(base for base in bases if base.documents),  # type: ignore[attr-defined]
         next((base for base in bases if not base.documents), None),  # type: ignore[attr-defined]
-        tuple(dict.fromkeys(_named(sources, language)))[:MAX_TABLES],
+        tuple(dict.fromkeys(_yield_model_names(sources, language)))[:MAX_TABLES],
         bool(sources),
         may_make_bases(principal),
         discoverable_folders(principal).exists(),
     )
 
 
-def _recent(principal: Principal, documents: Iterable[Document]) -> Iterator[RecentDocument]:
+def _yield_recent_documents(principal: Principal, documents: Iterable[Document]) -> Iterator[RecentDocument]:
     found = list(documents)
-    places = places_of(principal, [document.pk for document in found])
+    places = find_document_places(principal, [document.pk for document in found])
     for document in found:
         if document.pk in places:
             yield RecentDocument(document.pk, document.title, places[document.pk])
 
 
-def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
+def _yield_model_names(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
     for opened in sources:
         for model in opened.layer.semantic_models if opened.is_kept else ():
             yield model.label.text(language) or model.name.replace("_", " ")
 
 
-def _suggestions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:
+def _suggest_questions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:
     code = "zh" if language.startswith("zh") else "en"
-    known = [*suggested, *(item for item in verified_questions(principal) if language_of(item) == code)]
-    made = _of_headings(principal, code) if len(known) < MAX_SUGGESTIONS else ()
+    known = [*suggested, *(item for item in list_verified_questions(principal) if detect_language(item) == code)]
+    made = _yield_document_questions(principal, code) if len(known) < MAX_SUGGESTIONS else ()
     return tuple(dict.fromkeys([*known, *made]))[:MAX_SUGGESTIONS]
 
 
-def _asked_before(principal: Principal) -> Iterator[str]:
+def _yield_earlier_questions(principal: Principal) -> Iterator[str]:
     """Yield the questions of answers, the latest first; a question that leans on the one before it means nothing here."""
     answered = Message.objects.filter(
-        session__in=sessions_of(principal).filter(is_archived=False),
+        session__in=list_sessions(principal).filter(is_archived=False),
         role=Role.ASSISTANT,
         stop_reason=StopReason.OK,
         created_at__gt=timezone.now() - WEEK,
@@ -125,15 +125,17 @@ def _asked_before(principal: Principal) -> Iterator[str]:
     rows = answered.order_by("-created_at").values_list(
         "parent__content", "parent__parent", "state__input__normalized_query"
     )[: 10 * MAX_AGAIN]
-    yield from dict.fromkeys(asked for asked, before, whole in rows if not before or not _leans(asked, whole))
+    yield from dict.fromkeys(
+        asked for asked, before, whole in rows if not before or not _needs_earlier_question(asked, whole)
+    )
 
 
-def _leans(asked: str, whole: str | None) -> bool:
+def _needs_earlier_question(asked: str, whole: str | None) -> bool:
     """Return whether a question needs the one before it. whole: as it was completed for the run, None for unknown."""
-    return leans(asked) or (whole or asked).split() != asked.split()
+    return is_follow_up_question(asked) or (whole or asked).split() != asked.split()
 
 
-def _of_headings(principal: Principal, code: str) -> Iterator[str]:
+def _yield_document_questions(principal: Principal, code: str) -> Iterator[str]:
     """Yield questions made from the latest documents in a language, one for each."""
     rows = Document.objects.visible_to(principal).filter(language=code).exclude(current_version=None)
     documents = {row.current_version_id: row for row in rows.order_by("-updated_at")[:LOOKED_AT]}
@@ -142,19 +144,21 @@ def _of_headings(principal: Principal, code: str) -> Iterator[str]:
     for version_id, path in chunks.order_by("position").values_list("version_id", "heading_path"):
         if path:
             headings.setdefault(version_id, []).append(path[-1])
-    asked = [_asked_of(document, headings.get(version_id, ())) for version_id, document in documents.items()]
+    asked = [
+        _make_document_question(document, headings.get(version_id, ())) for version_id, document in documents.items()
+    ]
     yield from [question for is_of_heading, question in asked if is_of_heading]
     yield from [question for is_of_heading, question in asked if not is_of_heading][:MAX_ABOUT]
 
 
-def _asked_of(document: Document, headings: Iterable[str]) -> tuple[bool, str]:
+def _make_document_question(document: Document, headings: Iterable[str]) -> tuple[bool, str]:
     """Return a question about a document, and whether one of its headings asks it; other headings make odd questions."""
-    found = (_as_question(without_number(heading)) for heading in headings)
+    found = (_convert_heading_to_question(remove_heading_number(heading)) for heading in headings)
     asked = next(filter(None, found), "")
     return bool(asked), asked or str(texts.ABOUT_A_DOCUMENT) % {"title": document.title}
 
 
-def _as_question(heading: str) -> str:
+def _convert_heading_to_question(heading: str) -> str:
     """Return the question that a heading asks, or whose answer it announces; "" for any other."""
     if heading.endswith(("?", "？")):
         return heading

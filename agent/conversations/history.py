@@ -5,13 +5,13 @@ from typing import Literal
 from uuid import UUID
 
 from agent.conversations.branches import Tree
-from agent.conversations.presentation.visibility import queried_by
-from agent.conversations.sessions import shown_messages
+from agent.conversations.presentation.visibility import cited_source_of
+from agent.conversations.sessions import show_audited_messages
 from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
 from agent.run_state.state import MeantQuery, Turn
-from agent.run_state.verified_match import standing_on
+from agent.run_state.verified_match import make_verified_source
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 
@@ -19,7 +19,7 @@ TURNS, TOKENS = 8, 1_500
 ANSWER_CHARACTERS = 600  # of an earlier answer: enough for follow-ups
 
 
-def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
+def load_history(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
     """Return earlier questions, as they were understood, and answers, the oldest first.
 
     before: id of the answer being made. Only those of its own branch: replaced questions are not included.
@@ -29,7 +29,7 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
     latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries", "pages"))
     turns: list[Turn] = []
     left = TOKENS
-    for row, message in zip(latest, shown_messages(principal, latest), strict=True):
+    for row, message in zip(latest, show_audited_messages(principal, latest), strict=True):
         text = message.content if row.role == Role.USER else message.content[:ANSWER_CHARACTERS]
         left -= count_tokens(text)
         if left < 0:
@@ -37,8 +37,8 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
         role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
         stands_on = [citation.passage.chunk_id for citation in message.citations]
         numbers = {query.number for query in message.queries}
-        queried = [queried_by(query) for query in row.queries.all() if query.number in numbers]
-        queried += [standing_on(item.answer_id) for item in message.verified]
+        queried = [cited_source_of(query) for query in row.queries.all() if query.number in numbers]
+        queried += [make_verified_source(item.answer_id) for item in message.verified]
         turns.append(Turn(role=role, content=text, stands_on=stands_on, queried=queried))
     return turns[::-1]
 
@@ -59,7 +59,7 @@ class Earlier:
     documents: tuple[UUID, ...] = ()
 
 
-def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
+def find_earlier_question(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
     """Return the question before this one, on its branch; None where there is none."""
     way = Tree.of(session_id).up_to(before)[:-1]
     row = (
@@ -70,7 +70,7 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
     )
     if row is None:
         return None
-    (shown,) = shown_messages(principal, [row])
+    (shown,) = show_audited_messages(principal, [row])
     question = shown.understood or " ".join(row.state.get("input", {}).get("query", "").split())
     if not question:
         return None
@@ -81,10 +81,12 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
     stated = [(one.source, one.result.statement) for one in shown.queries if one.result]
     statement = stated[-1] if stated else None
     documents = tuple(dict.fromkeys(citation.passage.document_id for citation in shown.citations))
-    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, statement, _meant(row), documents)
+    return Earlier(
+        question, row.stop_reason == StopReason.NEED_CLARIFY, query, statement, _read_clarifying_queries(row), documents
+    )
 
 
-def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:
+def _read_clarifying_queries(row: Message) -> dict[str, tuple[str, LogicalQuery]]:
     kept = row.state.get("plan", {}).get("clarifying_queries", {})
     found = {text: MeantQuery.model_validate(one) for text, one in kept.items()}
     return {text: (one.source, one.query) for text, one in found.items() if one.query}

@@ -17,7 +17,7 @@ MAX, MAX_BYTES = 5, 5 * 1024 * 1024  # of one script; of one file
 SUFFIXES = frozenset({".docx", ".xlsx", ".pptx", ".pdf", ".csv", ".txt", ".md", ".json", ".png"})
 
 
-def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried]) -> list[MadeFile]:
+def store_made_files(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried]) -> list[MadeFile]:
     """Store the files of a run, at most MAX; none where the run is not stored."""
     if not Message.objects.filter(pk=message_id).exists():
         return []
@@ -36,21 +36,21 @@ def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried
     return MadeFile.objects.bulk_create(rows)
 
 
-def throw_away() -> int:
+def delete_expired_made_files() -> int:
     """Delete expired files and return their number."""
     return MadeFile.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
 
 
-def kept_files() -> QuerySet[MadeFile]:
+def unexpired_made_files() -> QuerySet[MadeFile]:
     """Return the files not yet deleted, without their content."""
     return MadeFile.objects.filter(created_at__gt=timezone.now() - KEPT).defer("content")
 
 
-def made_files(principal: Principal, message_ids: Collection[UUID]) -> list[MadeFile]:
+def list_visible_made_files(principal: Principal, message_ids: Collection[UUID]) -> list[MadeFile]:
     """Return the files of these answers, where the person may see all of their sources."""
     if not message_ids:
         return []
-    rows = list(kept_files().filter(message__in=message_ids))
+    rows = list(unexpired_made_files().filter(message__in=message_ids))
     grounds = {row.pk: {Queried.model_validate_json(key) for key in row.grounds} for row in rows}
     visible = visible_queries(principal, {one for ground in grounds.values() for one in ground})
     return [row for row in rows if grounds[row.pk] <= visible]

@@ -8,13 +8,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agent.conversations.branches import Tree
-from agent.conversations.presentation.details import around
+from agent.conversations.presentation.details import build_answer_details
 from agent.conversations.presentation.message import ShownMessage
-from agent.conversations.sessions import cited_documents, get_answer, get_session, read_messages
+from agent.conversations.sessions import get_answer, get_session, list_cited_document_ids, read_messages
 from agent.events import StopReason
 from agent.models import Role, Share
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
@@ -22,7 +22,7 @@ SAYS_SENTENCES = (StopReason.OK, StopReason.CANCELLED)
 
 
 @transaction.atomic
-def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
+def share_conversation(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
     """Let every signed-in user with the address read the conversation up to this answer.
 
     Sharing again returns the same address. Later questions are not shared. Raises NotFound.
@@ -31,9 +31,9 @@ def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
     last = get_answer(session, message_id)
     shared, is_new = Share.objects.get_or_create(session=session, last=last)
     if is_new:
-        documents = cited_documents(Tree.of(session.pk).up_to(last.pk))
+        documents = list_cited_document_ids(Tree.of(session.pk).up_to(last.pk))
         detail = {"share": str(shared.pk), "up_to": str(last.pk), "documents": documents}
-        record(principal, Action.CONVERSATION_SHARED, session, detail=detail)
+        record_action(principal, Action.CONVERSATION_SHARED, session, detail=detail)
     return shared
 
 
@@ -43,7 +43,7 @@ def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
     session = get_session(principal, session_id)
     if not session.shares.filter(pk=share_id).delete()[0]:
         raise NotFound(_("There is no such conversation, or it is not yours."))
-    record(principal, Action.CONVERSATION_UNSHARED, session, detail={"share": str(share_id)})
+    record_action(principal, Action.CONVERSATION_UNSHARED, session, detail={"share": str(share_id)})
 
 
 def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMessage]]:
@@ -57,17 +57,17 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
     way = Tree.of(shared.session_id).up_to(shared.last_id)
     rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(reader, shared.session, rows)
-    beside = around(reader, shown, rows)
-    return shared, for_others([replace(message, around=beside.get(message.id)) for message in shown])
+    beside = build_answer_details(reader, shown, rows)
+    return shared, remove_asker_details([replace(message, around=beside.get(message.id)) for message in shown])
 
 
-def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
+def remove_asker_details(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
     """Return the messages without what concerns the asker only: access offers, the understood question, web searches."""
-    return [_for_others(message) if message.role == Role.ASSISTANT else message for message in messages]
+    return [_remove_asker_details_from(message) if message.role == Role.ASSISTANT else message for message in messages]
 
 
-def _for_others(message: ShownMessage) -> ShownMessage:
-    message = _without_services(message)
+def _remove_asker_details_from(message: ShownMessage) -> ShownMessage:
+    message = _mask_service_results(message)
     sentences, beside = message.sentences, message.around
     if message.masked_count:  # a sentence without a source may repeat a hidden one
         sentences = tuple(item if item.citations else replace(item, text="", is_masked=True) for item in sentences)
@@ -97,7 +97,7 @@ def _for_others(message: ShownMessage) -> ShownMessage:
     )
 
 
-def _without_services(message: ShownMessage) -> ShownMessage:
+def _mask_service_results(message: ShownMessage) -> ShownMessage:
     """Mask the results of outside services: they were fetched for the asker, and no rights are known for other readers."""
     theirs = {query.number for query in message.queries if query.service}
     if not theirs:

@@ -14,16 +14,16 @@ from asgiref.sync import sync_to_async
 from agent.attribution.standing import is_unapproved
 from agent.budget import Limit
 from agent.events import LLMToolCall, ToolResult
-from agent.notices import data_not_asked, limit_reached
+from agent.notices import explain_unqueried_data, record_reached_limit
 from agent.providers.reply import CompleteCall
 from agent.run_state.outside import AskedApproval
 from agent.run_state.run import Run
 from agent.run_state.state import Turn
-from agent.tools.approvals import NeedsApproval, ask_to_allow
+from agent.tools.approvals import NeedsApproval, request_approval
 from agent.tools.base import Objection, Tool, ToolContext
 from agent.tools.calling import Called, call_tool
-from agent.tools.keeping import keep
-from copilot_site.lib.text.json_input import loads_answer
+from agent.tools.keeping import store_call_result
+from copilot_site.lib.text.json_input import load_answer_json
 
 AT_ONCE = 2  # concurrent calls per run: each may hold a connection
 AGAIN = {"InsideFirst", Objection.__name__}  # problems after which the very same call may be made again
@@ -53,19 +53,23 @@ class Calls:
         """Make the calls, some concurrently; yield the results in their order, and add each to `turns`."""
         began, known = time.monotonic(), len(self.run.findings)
         self.is_put_off = self.has_moved = False
-        refused = {call.id: self._refused(call) for call in calls}
+        refused = {call.id: self._find_refusal(call) for call in calls}
         ctx = replace(ToolContext.of(self.run, writes_sql=True), approval_id=approval_id)
-        running = {call.id: asyncio.create_task(self._call(call, ctx)) for call in calls if not refused[call.id]}
+        running = {
+            call.id: asyncio.create_task(self._call_one_tool(call, ctx)) for call in calls if not refused[call.id]
+        }
         try:
             for call in calls:
                 if why := refused[call.id]:
                     turns.append(Turn(role="tool", content=why, tool_call_id=call.id))
-                    yield _result(call, call.name, why, {"display_type": "error", "error": why}, success=False, ms=0)
+                    yield _make_tool_result(
+                        call, call.name, why, {"display_type": "error", "error": why}, success=False, ms=0
+                    )
                     continue
                 called = await running[call.id]
                 if called.problem == NeedsApproval.__name__:
-                    await self._ask_to_allow(called)
-                yield self._kept(call, called, turns, ms=round((time.monotonic() - began) * 1000))
+                    await self._request_approval(called)
+                yield self._record_call(call, called, turns, ms=round((time.monotonic() - began) * 1000))
         finally:
             for task in running.values():
                 task.cancel()
@@ -74,42 +78,42 @@ class Calls:
             has_come_on = len(self.run.findings) > known or self.has_moved
             self.run.spent.fruitless = 0 if has_come_on else self.run.spent.fruitless + 1
 
-    async def _call(self, call: CompleteCall, ctx: ToolContext) -> Called:
+    async def _call_one_tool(self, call: CompleteCall, ctx: ToolContext) -> Called:
         async with self._places:
             return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx, outside=self.outside)
 
-    async def _ask_to_allow(self, called: Called) -> None:
+    async def _request_approval(self, called: Called) -> None:
         """Store the first call that needs approval; the run ends by asking the person for it."""
         self.is_over = True
         if self.run.state.plan.approval or called.tool is None:
             return
         title = called.tool.label.within(self.run.language)
-        row = await sync_to_async(ask_to_allow)(self.run, tool=called.name, title=title, arguments=called.arguments)
+        row = await sync_to_async(request_approval)(self.run, tool=called.name, title=title, arguments=called.arguments)
         self.run.state.plan.approval = AskedApproval(id=row.pk, tool=called.name, title=title)
 
-    def _refused(self, call: CompleteCall) -> str:
+    def _find_refusal(self, call: CompleteCall) -> str:
         """Return why a call is refused; "" where it is allowed, and then count it."""
-        run, signature = self.run, _signature(call)
+        run, signature = self.run, _build_call_signature(call)
         if signature in run.spent.calls_made or run.spent.tool_calls >= run.profile.budget.tool_calls:
             repeated = signature in run.spent.calls_made
-            limit_reached(run, Limit.REPEATED if repeated else Limit.TOOL_CALLS)
+            record_reached_limit(run, Limit.REPEATED if repeated else Limit.TOOL_CALLS)
             return "You asked exactly this before." if repeated else "No more calls are allowed in this run."
         run.spent.calls_made.add(signature)
         run.spent.tool_calls += 1
         return ""
 
-    def _kept(self, call: CompleteCall, called: Called, turns: list[Turn], *, ms: int) -> ToolResult:
-        keep(self.run, called, ms=ms)
+    def _record_call(self, call: CompleteCall, called: Called, turns: list[Turn], *, ms: int) -> ToolResult:
+        store_call_result(self.run, called, ms=ms)
         if called.name == "database_query":
-            data_not_asked(self.run, called)
+            explain_unqueried_data(self.run, called)
         if called.problem in AGAIN:
-            self.run.spent.calls_made.discard(_signature(call))
+            self.run.spent.calls_made.discard(_build_call_signature(call))
             self.is_put_off = True
         self.has_moved = self.has_moved or called.result.moves_on
         output = called.result.output
         turns.append(Turn(role="tool", content=self.numbered(output), tool_call_id=call.id))
         data, success = dict(called.result.data), called.result.success
-        return _result(call, called.name, output, data, success=success, ms=ms)
+        return _make_tool_result(call, called.name, output, data, success=success, ms=ms)
 
     def numbered(self, output: str) -> str:
         """Replace evidence ids in a tool's output by citation numbers; evidence sent before is not repeated."""
@@ -127,18 +131,20 @@ class Calls:
         return _EVIDENCE.sub(with_number, output)
 
 
-def shown_call(call: CompleteCall) -> LLMToolCall:
+def make_tool_call_event(call: CompleteCall) -> LLMToolCall:
     return LLMToolCall.model_validate(call.as_message())
 
 
-def _signature(call: CompleteCall) -> str:
+def _build_call_signature(call: CompleteCall) -> str:
     """Return a canonical text of a call, independent of the order of its arguments."""
     try:
-        return f"{call.name} {json.dumps(loads_answer(call.arguments), sort_keys=True)}"
+        return f"{call.name} {json.dumps(load_answer_json(call.arguments), sort_keys=True)}"
     except ValueError:
         return f"{call.name} {call.arguments}"
 
 
-def _result(call: CompleteCall, name: str, output: str, data: dict[str, Any], *, success: bool, ms: int) -> ToolResult:
+def _make_tool_result(
+    call: CompleteCall, name: str, output: str, data: dict[str, Any], *, success: bool, ms: int
+) -> ToolResult:
     facts = {"tool_call_id": call.id, "tool_name": name, "success": success, "duration_ms": ms}
     return ToolResult(content=output, data={**data, **facts}, done=True)

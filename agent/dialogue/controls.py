@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from agent.providers.reply import CompleteCall
-from agent.tools.base import plain_schema
-from copilot_site.lib.text.json_input import loads_repaired
+from agent.tools.base import build_plain_schema
+from copilot_site.lib.text.json_input import load_repaired_json
 
 MAX_READINGS = 3
 Text = Annotated[str, Field(min_length=1, max_length=500)]
@@ -36,17 +36,17 @@ Control = AskBack | Decline
 CONTROLS: Mapping[str, type[Control]] = {"ask_back": AskBack, "decline": Decline}
 
 
-def specification(name: str) -> Mapping[str, Any]:
+def build_control_specification(name: str) -> Mapping[str, Any]:
     """Return a control as a tool specification in OpenAI's format."""
-    schema = plain_schema(CONTROLS[name])
+    schema = build_plain_schema(CONTROLS[name])
     description = " ".join(str(schema.pop("description")).split())
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
-def read(call: CompleteCall) -> Control | str:
+def parse_control(call: CompleteCall) -> Control | str:
     """Parse a call of a control; return an error sentence for the model where that fails."""
     try:
-        return CONTROLS[call.name].model_validate(loads_repaired(call.arguments or "{}"))
+        return CONTROLS[call.name].model_validate(load_repaired_json(call.arguments or "{}"))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         return f"Error: {'.'.join(map(str, first['loc'])) or call.name}: {first['msg']}."

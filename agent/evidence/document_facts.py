@@ -10,16 +10,16 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from agent.evidence.items import text_hash
+from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
 from business.results.visibility import Queried
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import Facts, documents_within
+from knowledge.tool_selectors import Facts, list_documents_in_scope
 
 SOURCE = "document catalogue"  # never a data source's name: those have no spaces
 _PREFIX = "document:"
@@ -48,15 +48,15 @@ STATUSES = {
 }
 
 
-def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
+def make_facts_finding(facts: Sequence[Facts], *, language: str) -> Finding:
     """Return the facts of at least one document as one piece of evidence.
 
     Its text is bilingual, to support answers in both languages.
     """
     shown = "zh" if language.startswith("zh") else "en"
-    reach = _reach(fact.document for fact in facts)
+    reach = _list_table_reaches(fact.document for fact in facts)
     names = sorted({name for fact in facts for name in fact.document.metadata})
-    rows = tuple(_row(fact, shown, names) for fact in facts)
+    rows = tuple(_build_facts_row(fact, shown, names) for fact in facts)
     query = QueryShown(
         query_id="documents",
         question="",
@@ -64,16 +64,21 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
         sql="",
         sha256=hashlib.sha256(json.dumps([[one.table for one in reach], rows]).encode()).hexdigest(),
         reach=reach,
-        meaning=Meaning(headline=_counted(facts, shown)),
+        meaning=Meaning(headline=_format_status_counts(facts, shown)),
         table=ResultTable(columns=(*COLUMNS[shown], *names), rows=rows),
     )
     text = "\n".join(
-        [_counted(facts, "en"), _counted(facts, "zh"), *map(_text_of, facts), *filter(None, map(_fields, facts))]
+        [
+            _format_status_counts(facts, "en"),
+            _format_status_counts(facts, "zh"),
+            *map(_describe_document, facts),
+            *filter(None, map(_format_metadata, facts)),
+        ]
     )
-    return Finding(_evidence(query, text, title=SOURCE), query=query)
+    return Finding(_make_evidence_item(query, text, title=SOURCE), query=query)
 
 
-def found_rows(
+def make_rows_finding(
     documents: Sequence[Document], sql: str, *, columns: Sequence[str], rows: Sequence[Sequence[Any]], text: str
 ) -> Finding:
     """Return the result of a query on tables of these documents as one piece of evidence.
@@ -85,8 +90,8 @@ def found_rows(
         question="",
         statement=sql,
         sql=sql,
-        sha256=text_hash(text),
-        reach=_reach(documents),
+        sha256=hash_text(text),
+        reach=_list_table_reaches(documents),
         meaning=Meaning(headline=text[:HEADLINE]),
         table=ResultTable(
             columns=tuple(columns),
@@ -94,19 +99,21 @@ def found_rows(
             total=len(rows) if len(rows) > MAX_ROWS else None,
         ),
     )
-    return Finding(_evidence(query, text, title=" + ".join(item.title for item in documents)[:TITLE]), query=query)
+    return Finding(
+        _make_evidence_item(query, text, title=" + ".join(item.title for item in documents)[:TITLE]), query=query
+    )
 
 
-def queried_documents(ids: Iterable[UUID]) -> Queried:
+def make_documents_source(ids: Iterable[UUID]) -> Queried:
     """Return the source key of evidence that depends on all of these documents and nothing else."""
     return Queried.of_tables(SOURCE, [f"{_PREFIX}{pk}" for pk in ids])
 
 
-def _reach(documents: Iterable[Document]) -> tuple[TableReach, ...]:
+def _list_table_reaches(documents: Iterable[Document]) -> tuple[TableReach, ...]:
     return tuple(TableReach(table=f"{_PREFIX}{document.pk}", columns=()) for document in documents)
 
 
-def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
+def _make_evidence_item(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
     return EvidenceItem(
         evidence_id=query.evidence_id,
         type="sql_result",
@@ -114,32 +121,32 @@ def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
         score=1.0,
         source=EvidenceSource(title=title, db=SOURCE, table=", ".join(query.tables), query_id=query.query_id),
         by="sql",
-        hash=text_hash(text),
+        hash=hash_text(text),
     )
 
 
 def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the cards whose documents are all visible to this person now."""
-    cards = {one: ids for one in queried if one.source == SOURCE and (ids := _documents(one))}
+    cards = {one: ids for one in queried if one.source == SOURCE and (ids := _list_document_ids(one))}
     if not cards:
         return set()
     wanted = {pk for ids in cards.values() for pk in ids}
-    visible = set(documents_within(principal, Scope(document_ids=tuple(wanted))).values_list("pk", flat=True))
+    visible = set(list_documents_in_scope(principal, Scope(document_ids=tuple(wanted))).values_list("pk", flat=True))
     return {one for one, ids in cards.items() if ids <= visible}
 
 
-def _documents(card: Queried) -> set[UUID]:
+def _list_document_ids(card: Queried) -> set[UUID]:
     return {UUID(reach.table.removeprefix(_PREFIX)) for reach in card.reach if reach.table.startswith(_PREFIX)}
 
 
-def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
+def _build_facts_row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
     document, newest = facts.document, facts.newest
     status = STATUSES[language][ParseStatus(newest.parse_status)]
     values = (document.metadata.get(name, "") for name in fields)
     return document.title, document.filename, newest.size_bytes, status, facts.chunks, *values
 
 
-def _counted(facts: Sequence[Facts], language: str) -> str:
+def _format_status_counts(facts: Sequence[Facts], language: str) -> str:
     """Return the number of documents, and the number per status, to answer questions about all of them."""
     counts = Counter(ParseStatus(fact.newest.parse_status) for fact in facts)
     passages = sum(fact.chunks for fact in facts)
@@ -152,15 +159,16 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
     return f"{len(facts)} {noun}: {parts}; {passages} passages in all."
 
 
-def _fields(facts: Facts) -> str:
+def _format_metadata(facts: Facts) -> str:
     """Return the document's metadata fields as a text; "" for none."""
     message = "; ".join(
-        f"{one_line(name)}: {one_line(str(value))}" for name, value in sorted(facts.document.metadata.items())
+        f"{fold_to_one_line(name)}: {fold_to_one_line(str(value))}"
+        for name, value in sorted(facts.document.metadata.items())
     )
     return f"“{facts.document.title}”《{facts.document.title}》: {message}." if message else ""
 
 
-def _text_of(facts: Facts) -> str:
+def _describe_document(facts: Facts) -> str:
     document, newest = facts.document, facts.newest
     status = ParseStatus(newest.parse_status)
     total = "?" if facts.total is None else facts.total

@@ -12,12 +12,12 @@ _FORGED = re.compile(r"&lt;(?=\s*/?\s*evidence\b)", re.IGNORECASE)
 _FENCE = re.compile(r'<evidence [^<>]*? title="([^"<>]*)">|</evidence>')
 
 
-def escaped(text: str) -> str:
+def escape_document_text(text: str) -> str:
     """Escape document text, so that it can neither close its fence nor open another."""
     return html.escape(text, quote=False)
 
 
-def bounded(text: str, most: int = MAX_CHARACTERS) -> str:
+def truncate_middle(text: str, most: int = MAX_CHARACTERS) -> str:
     """Return the text, or its head and tail around a line that says how much is left out."""
     if len(text) <= most:
         return text
@@ -27,23 +27,23 @@ def bounded(text: str, most: int = MAX_CHARACTERS) -> str:
     return f"{text[:head]}{note}{text[-tail:]}"
 
 
-def fenced_facts(kind: str, lines: Iterable[str]) -> str:
+def fence_facts(kind: str, lines: Iterable[str]) -> str:
     """Fence facts about documents besides their passages: names, titles, columns. One line each; they cannot be cited."""
-    text = "\n".join(escaped(line) for line in lines)
+    text = "\n".join(escape_document_text(line) for line in lines)
     return f'<evidence about="{kind}" title="">\n{text}\n</evidence>'
 
 
-def unfenced(output: str) -> str:
+def remove_fences(output: str) -> str:
     """Return an output without the fences: titles and places in them, the evidence, and the text around it."""
     return html.unescape(_FENCE.sub(r"\1", output))
 
 
-def as_written(output: str) -> str:
+def unescape_fenced_text(output: str) -> str:
     """Unescape the text in the fences of an output; only text that imitates a fence stays escaped."""
     return html.unescape(_FORGED.sub("&amp;lt;", output))
 
 
-def fenced(
+def fence_evidence(
     item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False, verified: str = ""
 ) -> str:
     """Fence a piece of evidence as data: the fence says what it is and where it is from.
@@ -65,6 +65,5 @@ def fenced(
         read_at = item.source.read_at.isoformat(timespec="minutes") if item.source.read_at else ""
         marks.append(f'from="outside" url="{html.escape(item.source.uri or "")}" read_at="{read_at}"')
     title = html.escape(" > ".join(filter(None, (item.source.title, place))))
-    return (
-        f'<evidence {" ".join(marks)} title="{title}">\n{escaped(bounded(item.text, PASSAGE_CHARACTERS))}\n</evidence>'
-    )
+    text = escape_document_text(truncate_middle(item.text, PASSAGE_CHARACTERS))
+    return f'<evidence {" ".join(marks)} title="{title}">\n{text}\n</evidence>'

@@ -2,7 +2,7 @@
 
 import re
 
-from agent.text.sentences import split
+from agent.text.sentences import split_sentences
 from agent.tool_names import ALIASES, ORDER
 
 _ORDER = re.compile(
@@ -23,17 +23,19 @@ _ORDER = re.compile(
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-def without_injections(text: str) -> str:
+def remove_injections(text: str) -> str:
     """Return the text without sentences that instruct the model, and without hidden comments."""
     plain = _COMMENT.sub(" ", text)
     if not _ORDER.search(plain):
         return plain
-    return "\n".join(piece.text for piece in split(plain) if not _ORDER.search(piece.text))
+    return "\n".join(piece.text for piece in split_sentences(plain) if not _ORDER.search(piece.text))
 
 
-def injections_in(text: str) -> str:
-    """Return the sentences that `without_injections` removes."""
+def find_injections(text: str) -> str:
+    """Return the sentences that `remove_injections` removes."""
     if not _ORDER.search(text) and not _COMMENT.search(text):
         return ""
     hidden = "\n".join(_COMMENT.findall(text))
-    return "\n".join([hidden, *(piece.text for piece in split(_COMMENT.sub(" ", text)) if _ORDER.search(piece.text))])
+    return "\n".join(
+        [hidden, *(piece.text for piece in split_sentences(_COMMENT.sub(" ", text)) if _ORDER.search(piece.text))]
+    )

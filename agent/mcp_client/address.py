@@ -17,7 +17,7 @@ from agent.mcp_client.oauth import OAuthClient, SignedIn
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.outgoing.addresses import parsed_url, require_plausible, services_at
+from copilot_site.lib.outgoing.addresses import build_http_service_policy, parse_url, require_plausible_host
 
 KIND = "mcp service"  # that a secret is stored for
 
@@ -41,42 +41,42 @@ class Address:
     command: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
-def address_of(row: McpService) -> Address:
+def build_service_address(row: McpService) -> Address:
     """Return the address of a service.
 
     Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is missing from the
     file; InvalidInput for an invalid address.
     """
     if row.transport == Transport.LOCAL:
-        command = local_commands().get(row.name)
+        command = load_local_commands().get(row.name)
         if command is None:
             raise ServiceUnusable(_("The server's file names no command for “%(name)s”.") % {"name": row.name})
         return Address(row.name, row.transport, command=command)
-    require_plausible(parsed_url(row.url)[0], services_at(row.url))
+    require_plausible_host(parse_url(row.url)[0], build_http_service_policy(row.url))
     if row.is_signed_in_to:
         if not row.encrypted_sign_in:
             raise ServiceUnusable(_("Nobody is signed in to “%(name)s”: connect it on its page.") % {"name": row.name})
-        return Address(row.name, row.transport, row.url, oauth=SignedIn(row.pk, secret_place(row)))
-    secret = secret_of(row)
+        return Address(row.name, row.transport, row.url, oauth=SignedIn(row.pk, format_secret_place(row)))
+    secret = open_service_secret(row)
     if row.oauth_issuer:
         client = OAuthClient(row.oauth_issuer, row.oauth_client_id, row.oauth_scope, secret)
         return Address(row.name, row.transport, row.url, oauth=client)
     return Address(row.name, row.transport, row.url, {row.header_name: secret} if secret else {})
 
 
-def sealed(row: McpService, secret: str) -> str:
+def seal_service_secret(row: McpService, secret: str) -> str:
     """Seal a secret for the address, issuer and client of this row only."""
-    return service_keys.sealed(secret, secret_place(row), of=KIND)
+    return service_keys.seal_service_key(secret, format_secret_place(row), of=KIND)
 
 
-def secret_place(row: McpService) -> str:
+def format_secret_place(row: McpService) -> str:
     """Return the text that a row's secret is bound to: where it may be sent, and what a sign-in is for."""
     if row.is_signed_in_to:
         return f"{row.url} by a sign-in at {row.oauth_issuer or 'its issuer'} for {row.oauth_client_id or 'a registered client'}"
     return f"{row.url} by {row.oauth_issuer} for {row.oauth_client_id}" if row.oauth_issuer else row.url
 
 
-def local_commands() -> dict[str, Mapping[str, Any]]:
+def load_local_commands() -> dict[str, Mapping[str, Any]]:
     """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share.
 
     Format: {"mcpServers": {name: {command, args, env}}}. Raises ServiceUnusable for an invalid file.
@@ -93,10 +93,10 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
         ) from error
 
 
-def secret_of(row: McpService) -> str:
+def open_service_secret(row: McpService) -> str:
     """Return the secret in the clear, "" for none. Raises ServiceUnusable."""
     try:
-        return service_keys.opened(row.encrypted_secret, secret_place(row), of=KIND)
+        return service_keys.open_service_key(row.encrypted_secret, format_secret_place(row), of=KIND)
     except service_keys.KeyLost:
         raise ServiceUnusable(
             _("The key of “%(name)s” was stored for another address or secret: enter it again.") % {"name": row.name}

@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from agent.admin.base import SettingsAdmin
-from agent.mcp_client.services import check_place, read_tools, save_service
+from agent.mcp_client.services import check_service_address, fetch_service_tools, save_service
 from agent.models import McpService
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.site import site_address
-from copilot_site.lib.text.plain_text import visible
+from copilot_site.lib.site import find_site_address
+from copilot_site.lib.text.plain_text import show_invisible_characters
 
 
 class McpServiceForm(forms.ModelForm[McpService]):
@@ -58,7 +58,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
         for name in ("allowed_tools", "unasked_tools"):
             field = self.fields[name]
             assert isinstance(field, forms.MultipleChoiceField)
-            field.choices = [(tool["name"], _summary_of(tool)) for tool in self.instance.tools]
+            field.choices = [(tool["name"], _format_tool_summary(tool)) for tool in self.instance.tools]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -71,16 +71,16 @@ class McpServiceForm(forms.ModelForm[McpService]):
         super()._post_clean()  # type: ignore[misc]  # of Django, without types
         if not self.errors:
             try:
-                check_place(self.instance, self.cleaned_data["secret"])
+                check_service_address(self.instance, self.cleaned_data["secret"])
             except CopilotError as error:
                 self.add_error("url", str(error))
 
 
-def _summary_of(tool: dict[str, Any]) -> str:
+def _format_tool_summary(tool: dict[str, Any]) -> str:
     """Return the complete description of a tool that models get, for the administrator's review."""
     reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
     schema = json.dumps(tool["schema"], ensure_ascii=False)
-    return visible(f"{tool['title']} ({tool['name']}; {reads}): {tool['description']} {schema}")
+    return show_invisible_characters(f"{tool['title']} ({tool['name']}; {reads}): {tool['description']} {schema}")
 
 
 @admin.register(McpService)
@@ -101,7 +101,7 @@ class McpServiceAdmin(SettingsAdmin):
     )
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        more = {"callback": site_address(request) + reverse("mcp-callback")}
+        more = {"callback": find_site_address(request) + reverse("mcp-callback")}
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
@@ -114,18 +114,18 @@ class McpServiceAdmin(SettingsAdmin):
                 request, _("Nobody is signed in to “%(name)s” yet: connect it on its page.") % {"name": obj.name}
             )
         elif obj.read_at is None:
-            tell_tools(request, obj)
+            report_fetched_tools(request, obj)
 
     @admin.action(description=_("Read the tools of the chosen services again"), permissions=["change"])
     def read_again(self, request: HttpRequest, queryset: Any) -> None:
         for row in queryset:
-            tell_tools(request, row)
+            report_fetched_tools(request, row)
 
 
-def tell_tools(request: HttpRequest, row: McpService) -> None:
+def report_fetched_tools(request: HttpRequest, row: McpService) -> None:
     """Fetch the tools of a service and report their number or the error."""
     try:
-        count = read_tools(Principal.of(request.user), row)
+        count = fetch_service_tools(Principal.of(request.user), row)
     except CopilotError as error:
         messages.error(request, str(error))
         return

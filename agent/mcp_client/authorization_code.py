@@ -83,7 +83,7 @@ class Beginning(OAuthClientProvider):
         self, url: str, callback: str, *, scope: str = "", issuer: str = "", client_id: str = "", secret: str = ""
     ) -> None:
         """Set up the discovery. issuer: "" for the one that the service names; client_id: "" to register a client."""
-        super().__init__(url, _program(callback, scope), _Nowhere())
+        super().__init__(url, _build_client_metadata(callback, scope), _Nowhere())
         self.callback, self.issuer, self.secret = callback, issuer, secret
         self.known = OAuthClientInformationFull(client_id=client_id, issuer=issuer) if client_id else None
         self.grant: Grant | None = None
@@ -137,7 +137,9 @@ class Beginning(OAuthClientProvider):
         if "S256" not in (metadata.code_challenge_methods_supported or ()):
             raise NoPkce("no S256")
         if client is self.known:
-            client = client.model_copy(update=self._proof(metadata.token_endpoint_auth_methods_supported))
+            client = client.model_copy(
+                update=self._choose_client_authentication(metadata.token_endpoint_auth_methods_supported)
+            )
         pkce, scope = PKCEParameters.generate(), self.context.client_metadata.scope
         self.grant = Grant(
             client=client,
@@ -163,7 +165,7 @@ class Beginning(OAuthClientProvider):
         self.address = f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
         return httpx2.Request("GET", self.address)  # never sent from here
 
-    def _proof(self, taken: list[str] | None) -> dict[str, str]:
+    def _choose_client_authentication(self, taken: list[str] | None) -> dict[str, str]:
         """Return how a configured client authenticates: in the header where the issuer does not say (RFC 8414)."""
         if not self.secret:
             return {"token_endpoint_auth_method": "none"}
@@ -181,23 +183,23 @@ class Holding(OAuthClientProvider):
 
     async def exchanged(self, http: httpx2.AsyncClient, grant: Grant, *, code: str, issuer: str | None) -> Grant:
         """Exchange a code for tokens, and return the grant with them. issuer: as the answer named it (RFC 9207). Raises OAuthFlowError."""
-        self._take(grant)
+        self._apply_grant(grant)
         validate_authorization_response_iss(issuer, grant.metadata)
         request = await self._exchange_token_authorization_code(code, grant.verifier)
         await self._handle_token_response(await http.send(request))
-        return self._successor()
+        return self._build_successor_grant()
 
-    def _take(self, grant: Grant) -> None:
+    def _apply_grant(self, grant: Grant) -> None:
         self.grant, context = grant, self.context
         context.client_info, context.current_tokens = grant.client, grant.tokens
         context.oauth_metadata, context.protected_resource_metadata = grant.metadata, grant.resource
-        context.client_metadata = _program(grant.callback, grant.scope)
+        context.client_metadata = _build_client_metadata(grant.callback, grant.scope)
 
-    def _successor(self) -> Grant:
+    def _build_successor_grant(self) -> Grant:
         """Return the grant with the tokens just received."""
         tokens = self.context.current_tokens
         ends_at = time.time() + tokens.expires_in if tokens is not None and tokens.expires_in is not None else None
-        self._take(self.grant.model_copy(update={"tokens": tokens, "ends_at": ends_at, "verifier": ""}))
+        self._apply_grant(self.grant.model_copy(update={"tokens": tokens, "ends_at": ends_at, "verifier": ""}))
         return self.grant
 
 
@@ -222,12 +224,12 @@ class Renewing(Holding):
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         refused = ""
         while True:
-            self._take(await self.read())
+            self._apply_grant(await self.read())
             if not self.grant.may_send(refused):
                 async with self.alone():
-                    self._take(await self.read())
+                    self._apply_grant(await self.read())
                     if not self.grant.may_send(refused):
-                        await self._renewed((yield await self._renewal()))
+                        await self._store_renewed_tokens((yield await self._build_renewal_request()))
             self._add_auth_header(request)
             response = yield request
             if response.status_code != 401:
@@ -236,19 +238,19 @@ class Renewing(Holding):
                 raise Refused("a new token is refused, too")
             refused = self.grant.tokens.access_token
 
-    async def _renewal(self) -> httpx2.Request:
+    async def _build_renewal_request(self) -> httpx2.Request:
         if not self.context.can_refresh_token():
             raise Refused("the issuer gave nothing to renew it with")
         return await self._refresh_token()
 
-    async def _renewed(self, response: httpx2.Response) -> None:
+    async def _store_renewed_tokens(self, response: httpx2.Response) -> None:
         if response.status_code in {400, 401}:
             raise Refused("the issuer renews it no more")
         if not await self._handle_refresh_response(response):
             raise OAuthFlowError("the issuer did not answer as it should")
-        await self.keep(self._successor())
+        await self.keep(self._build_successor_grant())
 
 
-def _program(callback: str, scope: str | None) -> OAuthClientMetadata:
+def _build_client_metadata(callback: str, scope: str | None) -> OAuthClientMetadata:
     """Return the client metadata of this site for an issuer."""
     return Scoped(redirect_uris=[AnyUrl(callback)], client_name=PROGRAM, application_type="web", scope=scope or None)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.utils.translation import gettext as _
 
 from agent.mcp_client.address import Address, ServiceUnusable
-from agent.mcp_client.oauth import sentence_for
+from agent.mcp_client.oauth import find_error_sentence
 from agent.models.mcp_services import Transport
-from copilot_site.lib.outgoing.addresses import services
-from copilot_site.lib.outgoing.http import async_transport, refusal_in
+from copilot_site.lib.outgoing.addresses import build_service_policy
+from copilot_site.lib.outgoing.http import build_async_transport, find_refusal
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,25 +23,25 @@ CONNECT_S, ANSWER_S = 10.0, 55.0
 MAX_BYTES = 4_000_000  # of all that a service sends over one connection
 
 
-async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
+async def ask_service(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
     """Connect to a service and return the result of `ask`. Raises ServiceUnusable; the caller sets the time limit."""
-    async with in_one_sentence(address), _connected(address) as client:
+    async with convert_service_errors(address), _connect_to_service(address) as client:
         return await ask(client)
 
 
 @asynccontextmanager
-async def in_one_sentence(address: Address) -> AsyncIterator[None]:
+async def convert_service_errors(address: Address) -> AsyncIterator[None]:
     """Convert any error of a service to ServiceUnusable."""
     try:
         yield
     except ServiceUnusable:
         raise
     except Exception as error:
-        raise ServiceUnusable(_why(address, error)) from error
+        raise ServiceUnusable(_describe_failure(address, error)) from error
 
 
 @asynccontextmanager
-async def _connected(address: Address) -> "AsyncIterator[Client]":
+async def _connect_to_service(address: Address) -> "AsyncIterator[Client]":
     from mcp import Client, StdioServerParameters
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
@@ -58,15 +58,15 @@ async def _connected(address: Address) -> "AsyncIterator[Client]":
                 address.url,
                 headers=dict(address.headers),
                 sse_read_timeout=ANSWER_S,
-                httpx_client_factory=partial(http_client, address),
+                httpx_client_factory=partial(make_http_client, address),
             )
         else:
-            http = await stack.enter_async_context(http_client(address, dict(address.headers)))
+            http = await stack.enter_async_context(make_http_client(address, dict(address.headers)))
             server = streamable_http_client(address.url, http_client=http)
         yield await stack.enter_async_context(Client(server, read_timeout_seconds=ANSWER_S))
 
 
-def http_client(
+def make_http_client(
     address: Address,
     headers: dict[str, str] | None = None,
     timeout: "httpx2.Timeout | None" = None,
@@ -76,7 +76,7 @@ def http_client(
     import httpx2
 
     return httpx2.AsyncClient(
-        transport=_bounded(),
+        transport=_make_bounded_transport(),
         trust_env=False,
         headers={"Accept-Encoding": "identity"} | (headers or {}),
         auth=address.oauth.auth(address.url) if address.oauth else auth,
@@ -84,7 +84,7 @@ def http_client(
     )
 
 
-def _bounded() -> "httpx2.AsyncBaseTransport":
+def _make_bounded_transport() -> "httpx2.AsyncBaseTransport":
     """Return a transport to checked addresses that limits the bytes read.
 
     It follows each request's scheme: the issuer may be on another host than the service.
@@ -122,29 +122,31 @@ def _bounded() -> "httpx2.AsyncBaseTransport":
                 await transport.aclose()
 
     limits = httpx2.Limits(max_connections=4, max_keepalive_connections=2)
-    policies = {"http": services(), "https": services(is_verified=True)}
+    policies = {"http": build_service_policy(), "https": build_service_policy(is_verified=True)}
     trusted = ssl.create_default_context()
-    checked = {scheme: async_transport(policy, verify=trusted, limits=limits) for scheme, policy in policies.items()}
+    checked = {
+        scheme: build_async_transport(policy, verify=trusted, limits=limits) for scheme, policy in policies.items()
+    }
     return Counting()
 
 
-def _why(address: Address, error: BaseException) -> str:
+def _describe_failure(address: Address, error: BaseException) -> str:
     """Return the failure in one sentence, without the service's own words, which are untrusted."""
-    refused = refusal_in(_first(error))
+    refused = find_refusal(_find_first_error(error))
     if refused is not None:
         return str(refused)
-    reason = sentence_for(_first(error))
+    reason = find_error_sentence(_find_first_error(error))
     if reason is not None:
         return reason % {"name": address.name}
-    if isinstance(_first(error), TimeoutError):
+    if isinstance(_find_first_error(error), TimeoutError):
         return _("The service “%(name)s” did not answer in time.") % {"name": address.name}
     return _("The service “%(name)s” did not answer as it should (%(kind)s).") % {
         "name": address.name,
-        "kind": type(_first(error)).__name__,
+        "kind": type(_find_first_error(error)).__name__,
     }
 
 
-def _first(error: BaseException) -> BaseException:
+def _find_first_error(error: BaseException) -> BaseException:
     """Return the first error in nested exception groups."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]

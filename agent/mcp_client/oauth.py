@@ -73,7 +73,11 @@ class _Kept:
 
         stored = await cache.aget(self.key)
         try:
-            return OAuthToken.model_validate_json(service_keys.opened(stored, self.key, of=KIND)) if stored else None
+            return (
+                OAuthToken.model_validate_json(service_keys.open_service_key(stored, self.key, of=KIND))
+                if stored
+                else None
+            )
         except service_keys.KeyLost:
             return None
 
@@ -82,7 +86,7 @@ class _Kept:
 
         lives_s = min(tokens.expires_in or SHORTEST_S, MAX_S) - MARGIN_S
         if lives_s > 0:
-            sealed = service_keys.sealed(tokens.model_dump_json(), self.key, of=KIND)
+            sealed = service_keys.seal_service_key(tokens.model_dump_json(), self.key, of=KIND)
             await cache.aset(self.key, sealed, lives_s)
 
     async def get_client_info(self) -> "OAuthClientInformationFull | None":
@@ -92,7 +96,7 @@ class _Kept:
         """Do nothing: the client is configured, not registered."""
 
 
-def sentence_for(error: BaseException) -> str | None:
+def find_error_sentence(error: BaseException) -> str | None:
     """Return the message for an error of the issuer, with a placeholder for the service's `name`.
 
     None for other errors.
@@ -134,7 +138,9 @@ class SignedIn:
         """Return the authentication that adds the service's token."""
         from agent.mcp_client.authorization_code import Renewing
 
-        return Renewing(url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._alone)
+        return Renewing(
+            url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._hold_renewal_lock
+        )
 
     def read(self) -> "Grant":
         """Read the stored grant. Raises Refused where nobody is signed in."""
@@ -143,7 +149,7 @@ class SignedIn:
         kept = McpService.objects.filter(pk=self.service_id).values_list("encrypted_sign_in", flat=True)
         self._stored = kept.first() or ""
         try:
-            opened = service_keys.opened(self._stored, self.place, of=SIGN_IN_KIND)
+            opened = service_keys.open_service_key(self._stored, self.place, of=SIGN_IN_KIND)
         except service_keys.KeyLost:
             opened = ""
         if not opened:
@@ -153,10 +159,10 @@ class SignedIn:
     def keep(self, grant: "Grant") -> None:
         """Store the renewed grant, unless somebody signed out or in again meanwhile."""
         read = McpService.objects.filter(pk=self.service_id, encrypted_sign_in=self._stored)
-        read.update(encrypted_sign_in=sealed(grant, self.place))
+        read.update(encrypted_sign_in=seal_grant(grant, self.place))
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
+    async def _hold_renewal_lock(self) -> AsyncIterator[None]:
         """Let one process renew at a time: many issuers accept a refresh token only once."""
         key = f"mcp-sign-in-renewal:{self.service_id}"
         while not await cache.aadd(key, 1, RENEWS_S):  # noqa: ASYNC110 - held by another process
@@ -167,6 +173,6 @@ class SignedIn:
             await cache.adelete(key)
 
 
-def sealed(grant: "Grant", place: str) -> str:
+def seal_grant(grant: "Grant", place: str) -> str:
     """Seal a grant for this place alone."""
-    return service_keys.sealed(grant.model_dump_json(), place, of=SIGN_IN_KIND)
+    return service_keys.seal_service_key(grant.model_dump_json(), place, of=SIGN_IN_KIND)

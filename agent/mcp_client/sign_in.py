@@ -19,12 +19,12 @@ from django.utils.translation import gettext as _
 
 from agent.connections import service_keys
 from agent.mcp_client import oauth
-from agent.mcp_client.address import Address, secret_of, secret_place
-from agent.mcp_client.connection import http_client, in_one_sentence
+from agent.mcp_client.address import Address, format_secret_place, open_service_secret
+from agent.mcp_client.connection import convert_service_errors, make_http_client
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 
@@ -59,7 +59,7 @@ def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
     """
     if not row.is_signed_in_to:
         raise InvalidInput(_("Choose first that an administrator signs in, and save."))
-    secret = secret_of(row)
+    secret = open_service_secret(row)
 
     async def begin(http: "httpx2.AsyncClient") -> "tuple[str, Grant]":
         from agent.mcp_client.authorization_code import Beginning
@@ -69,11 +69,11 @@ def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
         grant = await beginning.begin(http, by_sse=row.transport == Transport.SSE)
         return beginning.address, grant
 
-    address, grant = _over_http(row, begin)
+    address, grant = _run_with_http_client(row, begin)
     state = get_random_string(STATE_LENGTH)
-    kept = {"service": row.pk, "place": secret_place(row), "grant": grant.model_dump_json()}
-    key = _key(session, state)
-    cache.set(key, service_keys.sealed(json.dumps(kept), key, of=KIND), BEGUN_S)
+    kept = {"service": row.pk, "place": format_secret_place(row), "grant": grant.model_dump_json()}
+    key = _build_sign_in_key(session, state)
+    cache.set(key, service_keys.seal_service_key(json.dumps(kept), key, of=KIND), BEGUN_S)
     return Begun(f"{address}&state={state}", tuple((grant.scope or "").split()))
 
 
@@ -83,9 +83,9 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
     Raises InvalidInput for a response that this session does not wait for, or a refusal; ServiceUnusable where no
     tokens come.
     """
-    begun = _taken(_key(session, answer.get("state", "")))
+    begun = _pop_pending_sign_in(_build_sign_in_key(session, answer.get("state", "")))
     row = McpService.objects.filter(pk=begun["service"]).first() if begun else None
-    if row is None or secret_place(row) != begun["place"]:
+    if row is None or format_secret_place(row) != begun["place"]:
         raise InvalidInput(_("This sign-in took too long, or was already used. Connect again."))
     if not answer.get("code"):
         raise InvalidInput(
@@ -98,11 +98,11 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
         grant = Grant.model_validate_json(begun["grant"])
         return await Holding(row.url).exchanged(http, grant, code=answer["code"], issuer=answer.get("iss"))
 
-    grant = _over_http(row, exchange)
-    _keep(
+    grant = _run_with_http_client(row, exchange)
+    _store_sign_in(
         by,
         row,
-        oauth.sealed(grant, begun["place"]),
+        oauth.seal_grant(grant, begun["place"]),
         detail={"signed_in": True, "issuer": str(grant.metadata.issuer)},
     )
     return row
@@ -110,43 +110,43 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
 
 def sign_out(by: Principal, row: McpService) -> None:
     """Delete the tokens. They are not revoked at the issuer."""
-    _keep(by, row, "", detail={"signed_in": False})
+    _store_sign_in(by, row, "", detail={"signed_in": False})
 
 
 @transaction.atomic
-def _keep(by: Principal, row: McpService, sealed: str, *, detail: Mapping[str, Any]) -> None:
+def _store_sign_in(by: Principal, row: McpService, sealed: str, *, detail: Mapping[str, Any]) -> None:
     """Store the sign-in. Raises InvalidInput where the service was changed meanwhile."""
     kept = McpService.objects.select_for_update().filter(pk=row.pk).first()
-    if kept is None or secret_place(kept) != secret_place(row):
+    if kept is None or format_secret_place(kept) != format_secret_place(row):
         raise InvalidInput(_("The service was changed meanwhile. Connect again."))
     row.encrypted_sign_in, row.signed_in_at = sealed, timezone.now() if sealed else None
     row.save(update_fields=["encrypted_sign_in", "signed_in_at"])
-    record(by, Action.AGENT_CHANGED, row, detail=detail)
+    record_action(by, Action.AGENT_CHANGED, row, detail=detail)
 
 
-def _over_http(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]") -> T:
+def _run_with_http_client(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]") -> T:
     """Run `work` with a client for the service. Raises ServiceUnusable."""
     address = Address(row.name, row.transport, row.url)
 
     async def done() -> T:
-        async with in_one_sentence(address), asyncio.timeout(ANSWER_S), http_client(address) as http:
+        async with convert_service_errors(address), asyncio.timeout(ANSWER_S), make_http_client(address) as http:
             return await work(http)
 
     return async_to_sync(done)()
 
 
-def _key(session: str, state: str) -> str:
+def _build_sign_in_key(session: str, state: str) -> str:
     """Return the cache key of a sign-in, known only to the session that began it."""
     return f"mcp-sign-in:{salted_hmac(KIND, json.dumps((session, state)), algorithm='sha256').hexdigest()}"
 
 
-def _taken(key: str) -> dict[str, Any]:
+def _pop_pending_sign_in(key: str) -> dict[str, Any]:
     """Pop a waiting sign-in from the cache; {} for none."""
     sealed = cache.get(key)
     if sealed is None or not cache.delete(key):
         return {}
     try:
-        found: dict[str, Any] = json.loads(service_keys.opened(sealed, key, of=KIND))
+        found: dict[str, Any] = json.loads(service_keys.open_service_key(sealed, key, of=KIND))
     except service_keys.KeyLost:
         return {}
     return found

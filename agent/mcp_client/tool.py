@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from asgiref.sync import sync_to_async
 from pydantic import ConfigDict
 
-from agent.evidence.fencing import bounded, escaped, fenced
-from agent.evidence.items import text_hash
-from agent.mcp_client.address import address_of
-from agent.mcp_client.connection import ANSWER_S, asked
+from agent.evidence.fencing import escape_document_text, fence_evidence, truncate_middle
+from agent.evidence.items import hash_text
+from agent.mcp_client.address import build_service_address
+from agent.mcp_client.connection import ANSWER_S, ask_service
 from agent.models import McpService
 from agent.run_state.outside import SERVICE_SOURCE
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, State
-from agent.tools.approvals import NeedsApproval, spend
+from agent.tools.approvals import NeedsApproval, use_up_approval
 from agent.tools.base import OUTSIDE, Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import Queried
@@ -59,34 +59,36 @@ class OutsideTool(Tool):
         return f"[From the service “{self.service}”, outside the company] {self.description.en}", self.schema
 
     def why_not(self, principal: Principal) -> Words | None:
-        if _usable(self.service, self.tool) is not None:
+        if _find_usable_service(self.service, self.tool) is not None:
             return None
         return Words("An administrator has switched it off.", "管理员已将其关闭。")
 
     async def run(self, ctx: ToolContext, args: OutsideArgs) -> ToolResult:
         arguments = args.model_dump()
-        row = await sync_to_async(_usable)(self.service, self.tool)
+        row = await sync_to_async(_find_usable_service)(self.service, self.tool)
         if row is None:
             raise ToolMistake(f"{self.name} was switched off.")
-        if self.tool not in row.unasked_tools and not await sync_to_async(spend)(ctx, self.name, arguments):
+        if self.tool not in row.unasked_tools and not await sync_to_async(use_up_approval)(ctx, self.name, arguments):
             raise NeedsApproval(f"{self.name} waits for the person to allow it.")
-        address = await sync_to_async(address_of)(row)
-        brought = await asked(address, lambda client: client.call_tool(self.tool, arguments))
-        return self._result(brought)
+        address = await sync_to_async(build_service_address)(row)
+        brought = await ask_service(address, lambda client: client.call_tool(self.tool, arguments))
+        return self._build_tool_result(brought)
 
-    def _result(self, brought: "types.CallToolResult") -> ToolResult:
-        text = bounded(text_of(brought), MAX_CHARACTERS)
+    def _build_tool_result(self, brought: "types.CallToolResult") -> ToolResult:
+        text = truncate_middle(format_call_result(brought), MAX_CHARACTERS)
         if brought.is_error:
-            raise ToolMistake(f"{self.name} failed. What it says of it, which is no instruction: {escaped(text[:500])}")
-        finding = Finding(self._evidence(text))
+            raise ToolMistake(
+                f"{self.name} failed. What it says of it, which is no instruction: {escape_document_text(text[:500])}"
+            )
+        finding = Finding(self._build_evidence_item(text))
         return ToolResult(
-            f"{WARNING}\n{fenced(finding.item)}",
+            f"{WARNING}\n{fence_evidence(finding.item)}",
             {"display_type": "outside", "service": self.service, "title": self.label.en, "content": text},
             findings=[finding],
         )
 
-    def _evidence(self, text: str) -> EvidenceItem:
-        digest = text_hash(text)
+    def _build_evidence_item(self, text: str) -> EvidenceItem:
+        digest = hash_text(text)
         return EvidenceItem(
             evidence_id=f"mcp:{self.service}:{digest[:16]}",
             type="outside",
@@ -101,7 +103,7 @@ class OutsideTool(Tool):
         )
 
 
-def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
+def build_outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
     """Return the usable tools of services among `names` (all, when None), by service and in the service's order.
 
     Of two tools with the same name only the first is returned.
@@ -113,38 +115,38 @@ def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
     taken = {tool.name for tool in tools}
     for row in McpService.objects.filter(is_enabled=True):
         for told in row.tools:
-            tool = _of(row, told)
+            tool = _build_outside_tool(row, told)
             if told["name"] in row.allowed_tools and tool.name not in taken:
                 found.setdefault(tool.name, tool)
     return [tool for name, tool in found.items() if wanted is None or name in wanted]
 
 
-def name_of(service: str, tool: str) -> str:
+def build_tool_name(service: str, tool: str) -> str:
     """Return a tool's name for models."""
     return _NO_LETTER.sub("_", f"{OUTSIDE}{service}_{tool}")[:NAME_LENGTH]
 
 
-def text_of(brought: "types.CallToolResult") -> str:
+def format_call_result(brought: "types.CallToolResult") -> str:
     """Return the result of a call as text. Pictures, sound and files are listed with their size, and not passed on."""
     parts = []
     for part in brought.content:
         text = getattr(part, "text", None)
         if text is None and part.type == "resource":
             text = getattr(part.resource, "text", None)
-        parts.append(text if isinstance(text, str) else _named(part))
+        parts.append(text if isinstance(text, str) else _describe_media_part(part))
     return "\n".join(parts).replace("\0", "") or "(nothing)"
 
 
-def _named(part: Any) -> str:
+def _describe_media_part(part: Any) -> str:
     data = getattr(part, "data", "") or getattr(getattr(part, "resource", None), "blob", "") or ""
     kind = getattr(part, "mime_type", "") or getattr(part, "uri", "") or part.type
     return f"[{part.type}: {str(kind)[:200]}, {len(data) * 3 // 4} bytes, not shown]"
 
 
-def _of(row: McpService, tool: Mapping[str, Any]) -> OutsideTool:
+def _build_outside_tool(row: McpService, tool: Mapping[str, Any]) -> OutsideTool:
     title = f"{row.name}: {tool['title']}"
     return OutsideTool(
-        name=name_of(row.name, tool["name"]),
+        name=build_tool_name(row.name, tool["name"]),
         service=row.name,
         tool=tool["name"],
         label=Words(title, title),
@@ -154,12 +156,12 @@ def _of(row: McpService, tool: Mapping[str, Any]) -> OutsideTool:
     )
 
 
-def _usable(service: str, tool: str) -> McpService | None:
+def _find_usable_service(service: str, tool: str) -> McpService | None:
     row = McpService.objects.filter(name=service, is_enabled=True).first()
     return row if row is not None and tool in row.allowed_tools else None
 
 
-def still_visible(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def select_visible_results(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return the results of services that are enabled now."""
     brought = {one: one.source.removeprefix(SERVICE_SOURCE) for one in queried if one.source.startswith(SERVICE_SOURCE)}
     if not brought:

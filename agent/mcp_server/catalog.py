@@ -1,4 +1,4 @@
-"""The tools offered to programs, and their calls: the agent's reading tools, with `ask` and `list_documents`."""
+"""The tools offered to programs, and their calls: the agent's reading tools, with `answer_program_question` and `list_documents`."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,25 +9,32 @@ from typing import Any, Final
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
-from agent.evidence.fencing import as_written
-from agent.mcp_server.own_tools import AskArgs, Caller, ListDocumentsArgs, Reply, ask, list_documents
+from agent.evidence.fencing import unescape_fenced_text
+from agent.mcp_server.own_tools import (
+    AskArgs,
+    Caller,
+    ListDocumentsArgs,
+    Reply,
+    answer_program_question,
+    list_documents,
+)
 from agent.tools.base import (
     ToolArgs,
     ToolContext,
     ToolMistake,
     Words,
-    current_name,
-    find,
-    specification,
-    why_closed,
+    build_tool_specification,
+    explain_closed_tool,
+    find_tool,
+    resolve_tool_name,
 )
-from agent.tools.calling import call_tool, sentence_of
+from agent.tools.calling import call_tool, describe_argument_faults
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.retrieval.search import Scope
 
 
@@ -52,7 +59,7 @@ class Offer:
 
 
 OWN: Final[Mapping[str, Own]] = {
-    "ask": Own(Words("Ask a question", "提问"), AskArgs, ask, TokenScope.CHAT),
+    "ask": Own(Words("Ask a question", "提问"), AskArgs, answer_program_question, TokenScope.CHAT),
     "list_documents": Own(Words("List documents", "列出文档"), ListDocumentsArgs, list_documents, TokenScope.SEARCH),
 }
 # tools of the agent, each with its required token scope
@@ -65,26 +72,26 @@ SHARED: Final[Mapping[str, TokenScope]] = {
 }
 
 
-def offered(principal: Principal) -> list[Offer]:
+def list_offered_tools(principal: Principal) -> list[Offer]:
     """Return the tools that this person can use now with this token, in order; unconfigured tools are omitted."""
     own = [
-        Offer(name, item.title, getdoc(item.run) or "", _schema(item.args))
+        Offer(name, item.title, getdoc(item.run) or "", _build_argument_schema(item.args))
         for name, item in OWN.items()
         if principal.may_use(item.scope)
     ]
     shared = []
-    for name in _allowed(principal):
-        tool = find(name)
-        if why_closed(tool, principal) is None:
-            function = specification(tool)["function"]
+    for name in _list_permitted_tools(principal):
+        tool = find_tool(name)
+        if explain_closed_tool(tool, principal) is None:
+            function = build_tool_specification(tool)["function"]
             shared.append(Offer(name, tool.label, function["description"], function["parameters"]))
     return own + shared
 
 
-async def call(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+async def call_offered_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
     """Run one tool under the person's current rights; an error becomes a sentence, as for the agent's own model."""
     if name not in OWN:
-        return await _shared(caller, name, arguments)
+        return await _call_shared_tool(caller, name, arguments)
     own = OWN[name]
     try:
         principal = await sync_to_async(caller.principal.again)()
@@ -92,15 +99,15 @@ async def call(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply
             return Reply(f"Error: {name} needs an API token with the scope “{own.scope}”.", is_error=True)
         return await own.run(replace(caller, principal=principal), own.args.model_validate(dict(arguments)))
     except ValidationError as error:
-        return Reply(f"Error: {sentence_of(error)}", is_error=True)
+        return Reply(f"Error: {describe_argument_faults(error)}", is_error=True)
     except (ToolMistake, CopilotError) as error:
         return Reply(f"Error: {error}", is_error=True)
 
 
-async def _shared(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
-    known = current_name(name)
+async def _call_shared_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+    known = resolve_tool_name(name)
     if known not in SHARED:
-        return Reply(f"Error: there is no tool {one_line(name)[:80]!r} here.", is_error=True)
+        return Reply(f"Error: there is no tool {fold_to_one_line(name)[:80]!r} here.", is_error=True)
     if not caller.principal.may_use(SHARED[known]):
         return Reply(f"Error: {known} needs an API token with the scope “{SHARED[known]}”.", is_error=True)
     context = ToolContext(caller.principal, Scope(), caller.language)
@@ -109,19 +116,19 @@ async def _shared(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Re
     except CopilotError as error:  # the person is gone, a model does not answer
         return Reply(f"Error: {error}", is_error=True)
     if called.result.findings:
-        await sync_to_async(_note_shown)(caller.principal, called.name, called.result.findings)
-    return Reply(as_written(called.result.output), called.result.data, is_error=not called.result.success)
+        await sync_to_async(_record_shown_evidence)(caller.principal, called.name, called.result.findings)
+    return Reply(unescape_fenced_text(called.result.output), called.result.data, is_error=not called.result.success)
 
 
-def _note_shown(principal: Principal, tool: str, findings: Any) -> None:
+def _record_shown_evidence(principal: Principal, tool: str, findings: Any) -> None:
     shown = [finding.item.evidence_id for finding in findings]
-    record(principal, Action.EVIDENCE_SHOWN, detail={"tool": tool, "evidence": shown})
+    record_action(principal, Action.EVIDENCE_SHOWN, detail={"tool": tool, "evidence": shown})
 
 
-def _allowed(principal: Principal) -> list[str]:
+def _list_permitted_tools(principal: Principal) -> list[str]:
     return [name for name, scope in SHARED.items() if principal.may_use(scope)]
 
 
-def _schema(args: type[ToolArgs]) -> Mapping[str, Any]:
+def _build_argument_schema(args: type[ToolArgs]) -> Mapping[str, Any]:
     schema = args.model_json_schema()
     return {name: value for name, value in schema.items() if name not in {"title", "description"}}

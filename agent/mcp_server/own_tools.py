@@ -1,4 +1,4 @@
-"""The tools for programs only: `ask` answers one question, `list_documents` lists what the person may read."""
+"""The tools for programs only: `answer_program_question` answers one question, `list_documents` lists what the person may read."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -10,19 +10,19 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.conversations.sessions import create_session, get_session
-from agent.evidence.fencing import as_written, bounded, fenced_facts
+from agent.evidence.fencing import fence_facts, truncate_middle, unescape_fenced_text
 from agent.models import Session
-from agent.profiles.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
+from agent.profiles.asked_in import MAX_TABLES, FieldSays, TableAsked, build_conditions
 from agent.profiles.settings import Options
-from agent.runs.start import QUESTION_LENGTH, start
-from agent.text_answer import TextAnswer, pieces
+from agent.runs.start import QUESTION_LENGTH, start_run
+from agent.text_answer import TextAnswer, stream_answer_pieces
 from agent.tools.base import ToolArgs
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Document, KnowledgeBase
 from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Scope
@@ -76,7 +76,7 @@ class AskArgs(ToolArgs):
     )
 
 
-async def ask(caller: Caller, args: AskArgs) -> Reply:
+async def answer_program_question(caller: Caller, args: AskArgs) -> Reply:
     """Ask the company's knowledge copilot and get a checked answer with numbered sources, or an honest “not found”.
 
     It searches documents and, where the token allows it, business data, under the rights of the person whose token this is. It may
@@ -87,17 +87,19 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
         knowledge_base_ids=tuple(args.knowledge_base_ids),
         document_ids=tuple(args.knowledge_ids),
         folder_ids=tuple(args.folder_ids),
-        metadata=await sync_to_async(conditions)(principal, args.metadata, args.knowledge_base_ids),
+        metadata=await sync_to_async(build_conditions)(principal, args.metadata, args.knowledge_base_ids),
     )
-    session = await sync_to_async(_conversation)(principal, args.conversation_id)
+    session = await sync_to_async(_find_or_begin_conversation)(principal, args.conversation_id)
     options = Options(disable_title=True, tables=tuple(table.named for table in args.tables), channel="mcp")
     try:
-        run = await start(principal, session.pk, args.question, scope=scope, language=caller.language, options=options)
+        run = await start_run(
+            principal, session.pk, args.question, scope=scope, language=caller.language, options=options
+        )
     except CopilotError:
-        await sync_to_async(_forget_empty)(session)
+        await sync_to_async(_delete_empty_session)(session)
         raise
     answer = TextAnswer(run, caller.site)
-    async with aclosing(pieces(principal, answer, is_sent=False)) as grown:
+    async with aclosing(stream_answer_pieces(principal, answer, is_sent=False)) as grown:
         async for _piece in grown:
             pass
     if answer.error:
@@ -118,12 +120,12 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
     )
 
 
-def _conversation(principal: Principal, pk: UUID | None) -> Session:
+def _find_or_begin_conversation(principal: Principal, pk: UUID | None) -> Session:
     """Find or begin the conversation; a new one has no title, so the chat page does not list it. Raises NotFound."""
     return get_session(principal, pk) if pk else create_session(principal)
 
 
-def _forget_empty(session: Session) -> None:
+def _delete_empty_session(session: Session) -> None:
     if not session.messages.exists():
         session.delete()
 
@@ -142,10 +144,10 @@ async def list_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
     Only what the person may read is listed and counted. Ids of documents (knowledge_id) go into list_knowledge_chunks to read one and
     into get_document_info for its facts.
     """
-    return await sync_to_async(_listed)(caller, args)
+    return await sync_to_async(_list_bases_or_documents)(caller, args)
 
 
-def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
+def _list_bases_or_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
     """List the bases, or the documents of one. Raises NotFound."""
     principal = caller.principal
     rows: list[dict[str, Any]]
@@ -165,7 +167,9 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
             {"knowledge_id": str(item.pk), "title": item.title, "file_name": item.filename, "language": item.language}
             for item in chosen
         ]
-    record(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
-    lines = (one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows)
-    message = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fenced_facts('list', lines)}"
-    return Reply(as_written(bounded(message)), {"total": total, "offset": args.offset, "items": rows})
+    record_action(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
+    lines = (
+        fold_to_one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows
+    )
+    message = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fence_facts('list', lines)}"
+    return Reply(unescape_fenced_text(truncate_middle(message)), {"total": total, "offset": args.offset, "items": rows})

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 
-from agent.mcp_server.catalog import call, offered
+from agent.mcp_server.catalog import call_offered_tool, list_offered_tools
 from agent.mcp_server.own_tools import Caller
-from agent.run_state.threads import own_thread
+from agent.run_state.threads import use_own_thread
 from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ INSTRUCTIONS = (
 )
 
 
-async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> "httpx2.Response":
+async def exchange_message(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> "httpx2.Response":
     """Answer one POST with the SDK. headers: of the request."""
     import httpx2
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     manager = StreamableHTTPSessionManager(
-        app=_server(), stateless=True, json_response=True, max_request_body_size=MAX_BYTES
+        app=_build_server(), stateless=True, json_response=True, max_request_body_size=MAX_BYTES
     )
 
     async def served(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
@@ -46,7 +46,7 @@ async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str
 
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     request = httpx2.Request("POST", "http://localhost/mcp", headers=raw, content=body)
-    async with own_thread(), manager.run():
+    async with use_own_thread(), manager.run():
         response = await httpx2.ASGITransport(served).handle_async_request(request)
     await response.aread()
     return response
@@ -58,22 +58,22 @@ def asks_question(body: Any) -> bool:
     return isinstance(params, Mapping) and body.get("method") == "tools/call" and params.get("name") == "ask"
 
 
-def _caller(ctx: "ServerRequestContext[Any, Any]") -> Caller:
+def _read_caller(ctx: "ServerRequestContext[Any, Any]") -> Caller:
     assert ctx.request is not None  # every exchange comes over HTTP
     caller: Caller = ctx.request.scope[CALLER]
     return caller
 
 
 @cache
-def _server() -> "Server[Any]":
+def _build_server() -> "Server[Any]":
     from mcp import types
     from mcp.server import Server
 
     async def list_tools(
         ctx: "ServerRequestContext[Any, Any]", _params: "types.PaginatedRequestParams | None"
     ) -> types.ListToolsResult:
-        caller = _caller(ctx)
-        offers = await sync_to_async(offered)(caller.principal)
+        caller = _read_caller(ctx)
+        offers = await sync_to_async(list_offered_tools)(caller.principal)
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -90,7 +90,7 @@ def _server() -> "Server[Any]":
     async def call_tool(
         ctx: "ServerRequestContext[Any, Any]", params: "types.CallToolRequestParams"
     ) -> types.CallToolResult:
-        reply = await call(_caller(ctx), params.name, params.arguments or {})
+        reply = await call_offered_tool(_read_caller(ctx), params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(text=reply.text)],
             structured_content=json.loads(json.dumps(dict(reply.data), default=str)),

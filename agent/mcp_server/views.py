@@ -17,12 +17,12 @@ from rest_framework.request import Request
 
 from agent.mcp_server.oauth import McpAuthentication
 from agent.mcp_server.own_tools import Caller
-from agent.mcp_server.protocol import asks_question, exchange
+from agent.mcp_server.protocol import asks_question, exchange_message
 from agent.rest.sse import WhateverIsAccepted
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.http.deferred_response import Later
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 
 # headers that the protocol reads; the token is read only here
 HEADERS = ("Accept", "Content-Type", "Host")
@@ -36,7 +36,7 @@ class McpServer(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL)}
     content_negotiation_class = WhateverIsAccepted
 
-    @operation(
+    @describe_operation(
         "Exchange one message of the Model Context Protocol (streamable HTTP, stateless)",
         body=OpenApiTypes.OBJECT,
         answer=OpenApiTypes.OBJECT,
@@ -48,7 +48,7 @@ class McpServer(PrincipalView):
         body = request._request.body
         message = request.data  # refuses what is no JSON, or nested without end
         caller = Caller(self.principal, get_language() or "en", request.build_absolute_uri("/").rstrip("/"))
-        answered = partial(_answered, caller, body, _headers(request))
+        answered = partial(_answer_exchange, caller, body, _select_protocol_headers(request))
         if asks_question(message) and hasattr(request._request, "seat"):
             return Later(answered)  # a run has its own queue; waiting for it holds no seat
         if not connection.in_atomic_block:
@@ -56,13 +56,13 @@ class McpServer(PrincipalView):
         return async_to_sync(answered)()
 
 
-async def _answered(caller: Caller, body: bytes, headers: list[tuple[str, str]]) -> HttpResponse:
-    made = await exchange(caller, body, headers)
+async def _answer_exchange(caller: Caller, body: bytes, headers: list[tuple[str, str]]) -> HttpResponse:
+    made = await exchange_message(caller, body, headers)
     kind = made.headers.get("content-type", "application/json")
     return HttpResponse(made.content, status=made.status_code, content_type=kind)
 
 
-def _headers(request: Request) -> list[tuple[str, str]]:
+def _select_protocol_headers(request: Request) -> list[tuple[str, str]]:
     given: dict[str, Any] = dict(request.headers)
     return [(name, value) for name, value in given.items() if name in HEADERS or name.lower().startswith(PREFIX)]
 

@@ -11,11 +11,11 @@ from hashlib import sha256
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import normalise_text
 
 
 def key_of(question):
-    return sha256(" ".join(re.findall(r"\w+", normalise(question).casefold())).encode()).hexdigest()
+    return sha256(" ".join(re.findall(r"\w+", normalise_text(question).casefold())).encode()).hexdigest()
 
 
 def take_over(apps, _schema_editor):

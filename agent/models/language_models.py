@@ -103,7 +103,7 @@ class UnitBudget(models.Model):
     @property
     def used(self) -> tuple[int, Decimal]:
         """Return the tokens and the cost of this month."""
-        return (self.used_tokens, self.used_cost) if self.month == this_month() else (0, Decimal(0))
+        return (self.used_tokens, self.used_cost) if self.month == find_month_start() else (0, Decimal(0))
 
     @property
     def share(self) -> float:
@@ -113,6 +113,6 @@ class UnitBudget(models.Model):
         return max(float(used) / float(most) if most else 1.0 for used, most in pairs if most is not None)
 
 
-def this_month() -> date:
+def find_month_start() -> date:
     """Return the first day of the month (in the site's time zone)."""
     return timezone.localdate().replace(day=1)

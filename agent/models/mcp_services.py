@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.text.line_fields import LineField
-from copilot_site.lib.text.plain_text import visible
+from copilot_site.lib.text.plain_text import show_invisible_characters
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
 LIVES = timedelta(hours=24)  # lifetime of a request for approval
@@ -138,4 +138,4 @@ class ToolApproval(models.Model):
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in self.arguments.items()
         }
-        return [(visible(name), visible(text)) for name, text in texts.items()]
+        return [(show_invisible_characters(name), show_invisible_characters(text)) for name, text in texts.items()]

@@ -12,9 +12,9 @@ from pgvector.django import HalfVectorField
 from agent.models.conversations import Message
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 from authz.rights.managers import GuardedManager
-from business.sources.grants import asked_whole, kept_sources
+from business.sources.grants import list_wholly_askable_sources, list_wholly_managed_sources
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models import Document
 
@@ -85,15 +85,15 @@ class VerifiedAnswer(models.Model):
         """
         sources = VerifiedSource.objects.filter(answer=OuterRef("pk"))
         seen = Q(document__in=Document.objects.visible_to(principal).values("pk"))
-        seen |= Q(document=None, data_source__in=asked_whole(principal).values("pk"))
-        readable = folder_ids_with(principal, Right.VIEW)
+        seen |= Q(document=None, data_source__in=list_wholly_askable_sources(principal).values("pk"))
+        readable = select_folder_ids(principal, Right.VIEW)
         if right == Right.MANAGE:
             lost = Q(document=None, data_source=None) | Q(document__trashed_at__isnull=False)
             seen |= lost & Q(folder_id__in=readable)
         texts = Q(folder_id__in=readable) & ~Q(Exists(sources.exclude(seen)))
         if right != Right.VIEW:
-            texts &= Q(folder_id__in=folder_ids_with(principal, right))
-        return texts | Q(source__in=kept_sources(principal).values("pk"))
+            texts &= Q(folder_id__in=select_folder_ids(principal, right))
+        return texts | Q(source__in=list_wholly_managed_sources(principal).values("pk"))
 
 
 class VerifiedWording(models.Model):
@@ -153,6 +153,6 @@ class VerifiedCitation(models.Model):
         constraints = [models.UniqueConstraint("message", "number", name="verified_citation_number_once")]
 
 
-def still_valid() -> Q:
+def build_validity_filter() -> Q:
     """Return a filter for usable answers: not flagged for review, and not expired."""
     return Q(flag="") & (Q(expires_on=None) | Q(expires_on__gte=timezone.localdate()))

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.outgoing.addresses import entries_of
+from copilot_site.lib.outgoing.addresses import parse_entries
 from copilot_site.lib.text.line_fields import LineField
 
 MAX_RESULTS = 10
@@ -47,7 +47,7 @@ class WebSearchProvider(models.Model):
 def check_host(entry: str) -> None:
     """Raise ValidationError for anything but a host, `*.` and a host, or an address."""
     try:
-        found = entries_of(entry)
+        found = parse_entries(entry)
     except ValueError:
         found = ()
     if len(found) != 1:
@@ -84,4 +84,4 @@ class WebHost(models.Model):
     def clean(self) -> None:
         """Normalise the entry for comparison: lower case, IDN as xn--; an invalid one is left for its field to report."""
         with suppress(ValueError):
-            self.entry = next(iter(entries_of(self.entry)), self.entry)
+            self.entry = next(iter(parse_entries(self.entry)), self.entry)

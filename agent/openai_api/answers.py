@@ -33,19 +33,19 @@ class OpenAIAnswer(TextAnswer):
             "annotations": self.annotations,
         }
         choice = {"index": 0, "message": message, "finish_reason": self.finish, "logprobs": None}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage()}
+        return {**self._build_head("chat.completion"), "choices": [choice], "usage": self._build_token_usage()}
 
     def chunk(self, delta: Mapping[str, Any], *, finish: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+        return {**self._build_head("chat.completion.chunk"), "choices": [choice]}
 
     def used(self) -> dict[str, Any]:
-        return {**self._head("chat.completion.chunk"), "choices": [], "usage": self._usage()}
+        return {**self._build_head("chat.completion.chunk"), "choices": [], "usage": self._build_token_usage()}
 
-    def _head(self, kind: str) -> dict[str, Any]:
+    def _build_head(self, kind: str) -> dict[str, Any]:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
 
-    def _usage(self) -> dict[str, Any]:
+    def _build_token_usage(self) -> dict[str, Any]:
         """Return the tokens of the language model, 0 where none was used."""
         spent = self.run.spent
         return {
@@ -56,5 +56,5 @@ class OpenAIAnswer(TextAnswer):
         }
 
 
-def frame(body: Mapping[str, Any]) -> bytes:
+def format_event_frame(body: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()

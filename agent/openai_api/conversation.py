@@ -16,28 +16,30 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from agent.conversations.sessions import create_session, sessions_of
+from agent.conversations.sessions import create_session, list_sessions
 from agent.models import Message, Role, Session
 from agent.openai_api.answers import OpenAIAnswer
 from agent.profile_choice import usable_profiles
 from agent.profiles.settings import Options
-from agent.rest.synchronous_answer import asked
+from agent.rest.synchronous_answer import start_synchronous_run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.retrieval.search import Scope
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 RESPONSE = "resp_"  # prefix of an answer's id, as given to programs
 
 
-def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
+def match_conversation(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
     """Return the person's latest conversation with these questions, and the answer that the next question follows.
 
     Begin a new one, and return None for the answer, where there is none. Where the conversation has continued
     meanwhile, the question begins a branch.
     """
     known = (
-        Message.objects.filter(session__in=sessions_of(principal), asked_key=asked_key(earlier)) if earlier else None
+        Message.objects.filter(session__in=list_sessions(principal), asked_key=hash_questions(earlier))
+        if earlier
+        else None
     )
     asked = known.select_related("session").order_by("-created_at", "-id").first() if known is not None else None
     if asked is None:
@@ -45,26 +47,26 @@ def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Sessi
     return asked.session, Message.objects.get(parent=asked).pk
 
 
-def conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
+def find_conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
     """Return the person's conversation with this answer, and the answer. response_id: as given to the program.
 
     Raises NotFound, also for another person's.
     """
     with suppress(ValueError):
         pk = UUID(response_id.removeprefix(RESPONSE))
-        answer = Message.objects.filter(session__in=sessions_of(principal), pk=pk, role=Role.ASSISTANT)
+        answer = Message.objects.filter(session__in=list_sessions(principal), pk=pk, role=Role.ASSISTANT)
         if found := answer.select_related("session").first():
             return found.session, found.pk
     raise NotFound(_("There is no such answer, or it is not yours."))
 
 
-def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
+def store_question_key(answer_id: UUID, questions: Sequence[str]) -> None:
     """Store the key of all of the program's questions so far with this answer's question."""
     asked = Message.objects.filter(pk=answer_id).values("parent_id")
-    Message.objects.filter(pk__in=asked).update(asked_key=asked_key(questions))
+    Message.objects.filter(pk__in=asked).update(asked_key=hash_questions(questions))
 
 
-def asked_key(questions: Sequence[str]) -> str:
+def hash_questions(questions: Sequence[str]) -> str:
     questions_asked = [" ".join(question.split()) for question in questions]
     return hashlib.sha256(json.dumps(questions_asked).encode()).hexdigest()
 
@@ -72,28 +74,32 @@ def asked_key(questions: Sequence[str]) -> str:
 DEFAULT = "copilot"  # the default profile, whatever it is called
 
 
-def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
+def start_program_run(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
     """Start a run for a program's question.
 
     given: model, questions in order, and `previous_response_id`, the answer before it. Raises NotFound for a missing
-    model or answer, or one not theirs, and the errors of `agent.runs.start.begin`; then a new conversation is removed.
+    model or answer, or one not theirs, and the errors of `agent.runs.start.prepare_run`; then a new conversation is removed.
     """
-    profile, questions = profile_id(principal, given["model"]), given["questions"]
+    profile, questions = find_profile_id(principal, given["model"]), given["questions"]
     before = given.get("previous_response_id")
-    session, follows = conversation_after(principal, before) if before else conversation_of(principal, questions[:-1])
+    session, follows = (
+        find_conversation_after(principal, before) if before else match_conversation(principal, questions[:-1])
+    )
     options = Options(profile_id=profile, disable_title=True, follows=follows, channel="openai")
-    language = "zh-hans" if language_of(questions[-1]) == "zh" else get_language() or "en"
+    language = "zh-hans" if detect_language(questions[-1]) == "zh" else get_language() or "en"
     try:
-        run = asked(principal, session.pk, questions[-1], scope=Scope(), language=language, options=options)
+        run = start_synchronous_run(
+            principal, session.pk, questions[-1], scope=Scope(), language=language, options=options
+        )
     except CopilotError:
         session.delete() if not session.messages.exists() else None
         raise
     if not before:  # else the program sent only the new question
-        note_question(run.message_id, questions)
+        store_question_key(run.message_id, questions)
     return OpenAIAnswer(run, request.build_absolute_uri("/").rstrip("/"), model=given["model"])
 
 
-def profile_id(principal: Principal, model: str) -> str:
+def find_profile_id(principal: Principal, model: str) -> str:
     """Return the id of the profile that a program calls a model, "" for the default.
 
     Raises NotFound for a missing one, or one not theirs.

@@ -38,7 +38,7 @@ TEXTS = {"text", "input_text", "output_text"}  # parts of a message that are tex
 _TEXT = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
-def _text_alone() -> serializers.ValidationError:
+def _build_text_only_error() -> serializers.ValidationError:
     return serializers.ValidationError(_("Send text: pictures, sound and files are not read here."))
 
 
@@ -57,10 +57,10 @@ class Content(serializers.Field[Said, Any, str, Any]):
     def to_internal_value(self, data: Any) -> Said:
         parts = data if isinstance(data, list) else [{"type": "text", "text": data}]
         if not all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in parts):
-            raise _text_alone()
+            raise _build_text_only_error()
         texts = [part.get("text") for part in parts if part["type"] in TEXTS]
         if not all(isinstance(text, str) for text in texts):
-            raise _text_alone()
+            raise _build_text_only_error()
         return Said(str(_TEXT.run_validation("\n".join(map(str, texts)))), len(texts) < len(parts))
 
     def to_representation(self, value: Said) -> str:
@@ -106,7 +106,7 @@ def _require_text_form(form: Any) -> None:
         )
 
 
-def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
+def _extract_questions(messages: list[dict[str, Any]], field: str) -> list[str]:
     """Return the person's questions, in order.
 
     Raises ValidationError where the last message is no question, or not only text. Other content of earlier messages is
@@ -114,7 +114,7 @@ def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
     """
     asked = [message["content"] for message in messages if message["role"] == "user"]
     if messages[-1]["role"] == "user" and asked[-1].has_more:
-        raise serializers.ValidationError({field: _text_alone().detail})
+        raise serializers.ValidationError({field: _build_text_only_error().detail})
     if messages[-1]["role"] != "user" or not asked[-1].text.strip():
         raise serializers.ValidationError({field: _("The last message must be a question of the role “user”.")})
     return [item.text for item in asked]
@@ -133,7 +133,7 @@ class ChatCompletionRequest(QuestionRequest):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return {**attrs, "questions": _questions(attrs["messages"], "messages")}
+        return {**attrs, "questions": _extract_questions(attrs["messages"], "messages")}
 
 
 class InputItem(ChatMessage):
@@ -180,7 +180,7 @@ class ResponseRequest(QuestionRequest):
         for name in ("tools", "background", "conversation", "prompt"):
             if attrs[name]:
                 raise serializers.ValidationError({name: _("This is not offered here: leave it out.")})
-        return {**attrs, "questions": _questions(attrs["input"], "input")}
+        return {**attrs, "questions": _extract_questions(attrs["input"], "input")}
 
 
 class EmbeddingRequest(OpenAIInput):

@@ -13,21 +13,21 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 
 from agent.events import Answer, Event, KnowledgeReference, References
-from agent.profile_choice import profile_of
+from agent.profile_choice import find_requested_profile
 from agent.profiles.settings import Options, Profile
-from agent.revocation import guarded
+from agent.revocation import iterate_readable_events
 from agent.run_state.cited_answer import CitedAnswer
 from agent.run_state.run import Run
 from agent.run_state.state import EvidenceItem
-from agent.runs.start import check_question, give_model
+from agent.runs.start import assign_model, check_question
 from agent.states import STATES
-from agent.tools.base import Tool, allowed_names, find
-from agent.workflow import walk
+from agent.tools.base import Tool, find_tool, list_enabled_tools
+from agent.workflow import walk_states
 from audit.actions import Action
 from audit.record import Actor, DeferredEntries
 from authz.principal import Principal
 from business.results.shown_query import QueryShown
-from copilot_site.lib.database import read_only
+from copilot_site.lib.database import open_read_only_transaction
 from knowledge.retrieval.search import Scope
 
 NOWHERE = UUID(int=0)  # ids of a run that is not stored
@@ -50,20 +50,20 @@ class DryRun:
 
 
 @contextmanager
-def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
+def open_read_only_review(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
     """Open a block in which the database refuses to write.
 
     Withheld audit records are written after it, even on an error.
     """
     withheld = DeferredEntries()
     try:
-        with read_only():
+        with open_read_only_transaction():
             yield withheld
     finally:
         withheld.write(by, on_behalf_of=on_behalf_of)
 
 
-def dry_run(
+def dry_run_question(
     principal: Principal,
     question: str,
     *,
@@ -72,14 +72,14 @@ def dry_run(
     by: Principal | None = None,
     profile: Profile | None = None,
 ) -> DryRun:
-    """Walk the states as a run does, without storing anything. Call it within `looking()`.
+    """Walk the states as a run does, without storing anything. Call it within `open_read_only_review()`.
 
     by: the reviewer, where they may use an API token: its restrictions apply. Tools with side effects, or that send
     something outside, are not offered. profile: on trial, saved or not; None: the person's default. Raises InvalidInput
     (no question, too long) and the errors of the states.
     """
-    profile = profile or profile_of(principal, Options())
-    harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))
+    profile = profile or find_requested_profile(principal, Options())
+    harmless = tuple(name for name in list_enabled_tools(profile.tools) if _may_use_tool(find_tool(name), by))
     run = Run(
         session_id=NOWHERE,
         message_id=NOWHERE,
@@ -90,8 +90,8 @@ def dry_run(
         profile=replace(profile, tools=harmless, outside=()),
         record=withheld,
     )
-    give_model(run)
-    events = async_to_sync(_events)(run)
+    assign_model(run)
+    events = async_to_sync(_collect_events)(run)
     if run.answer and run.answer.citations:
         withheld(principal, Action.EVIDENCE_SHOWN, detail={"evidence": run.answer.evidence_ids})
     return DryRun(
@@ -106,13 +106,13 @@ def dry_run(
     )
 
 
-def _may_try(tool: Tool, by: Principal | None) -> bool:
+def _may_use_tool(tool: Tool, by: Principal | None) -> bool:
     is_open = by is None or not tool.scope or by.may_use(tool.scope)
     return is_open and not tool.has_side_effects and tool.brings != "outside"
 
 
-async def _events(run: Run) -> list[Event]:
+async def _collect_events(run: Run) -> list[Event]:
     try:
-        return [event async for event in guarded(run, walk(run, STATES))]
+        return [event async for event in iterate_readable_events(run, walk_states(run, STATES))]
     finally:
         await run.close_models()

@@ -19,15 +19,15 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models import AnswerFault, Citation, Message, Rating
-from agent.oversight.replay import question_of
-from agent.oversight.statistics import ENDINGS, answered_since, first_day
-from agent.privacy import ENOUGH_PEOPLE, privacy_settings
+from agent.oversight.replay import find_stored_question
+from agent.oversight.statistics import ENDINGS, first_day_of_period, list_answers_since
+from agent.privacy import ENOUGH_PEOPLE, load_privacy_settings
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Folder
-from knowledge.text.terms import document_terms
+from knowledge.text.terms import count_terms
 
 USUAL_DAYS = 30
 MAX = 500  # latest answers considered
@@ -88,21 +88,21 @@ class Gaps:
     withheld: int
 
 
-def unanswered(days: int) -> int:
+def count_unanswered_questions(days: int) -> int:
     """Return the number of questions of the last days that found nothing, of the topics that may be shown."""
-    return sum(gap.count for gap in nothing_found(days).shown)
+    return sum(gap.count for gap in list_unanswered_topics(days).shown)
 
 
-def nothing_found(days: int) -> Gaps:
+def list_unanswered_topics(days: int) -> Gaps:
     """Group the latest MAX questions that found nothing; sorted by number of askers, then of questions, then by time."""
-    return _grouped(_found_nothing(first_day(days)), lambda _message: ())
+    return _group_by_topic(_select_unanswered(first_day_of_period(days)), lambda _message: ())
 
 
-def not_shown_first(days: int) -> Gaps:
+def list_misranked_topics(days: int) -> Gaps:
     """Group the latest MAX questions whose answer exists but was not shown first, in the same order."""
-    first = first_day(days)
-    again = _rephrased(first)
-    is_signalled = _rated_down() | Q(opened_lower=True) | Q(pk__in=again)
+    first = first_day_of_period(days)
+    again = _find_rephrased_answers(first)
+    is_signalled = _filter_rated_down() | Q(opened_lower=True) | Q(pk__in=again)
 
     def signals(message: Message) -> Iterator[Signal]:
         if message.rating == Rating.NOT_HELPFUL and message.fault in FAULTS:
@@ -112,10 +112,10 @@ def not_shown_first(days: int) -> Gaps:
         if message.pk in again:
             yield Signal.REPHRASED
 
-    return _grouped(answered_since(first).filter(is_signalled), signals)
+    return _group_by_topic(list_answers_since(first).filter(is_signalled), signals)
 
 
-def gaps_for_keeper(principal: Principal, days: int) -> list[Gap]:
+def list_gaps_for_keeper(principal: Principal, days: int) -> list[Gap]:
     """Return the topics without an answer that somebody asked who may read a folder of this keeper."""
     managed = Folder.objects.reachable_by(principal, Right.MANAGE)
     if not managed.exists():
@@ -126,34 +126,36 @@ def gaps_for_keeper(principal: Principal, days: int) -> list[Gap]:
         asker = Principal.of(User.objects.get(pk=user_id))
         return Folder.objects.visible_to(asker).filter(pk__in=managed.values("pk")).exists()
 
-    return [gap for gap in nothing_found(days).shown if any(map(reads, gap.people))]
+    return [gap for gap in list_unanswered_topics(days).shown if any(map(reads, gap.people))]
 
 
 @transaction.atomic
-def record_look(principal: Principal, lines: list[Gap], **more: str) -> None:
+def record_questions_read(principal: Principal, lines: list[Gap], **more: str) -> None:
     """Audit whose words are about to be shown; nothing for an empty list."""
     if lines:
         detail = {"answers": [str(gap.answers[0]) for gap in lines], **more}
-        record(principal, Action.QUESTIONS_READ, detail=detail)
+        record_action(principal, Action.QUESTIONS_READ, detail=detail)
 
 
-def _found_nothing(first: date) -> QuerySet[Message]:
-    return answered_since(first).filter(UNANSWERED, opened_lower=False).exclude(pk__in=_rephrased(first))
+def _select_unanswered(first: date) -> QuerySet[Message]:
+    return (
+        list_answers_since(first).filter(UNANSWERED, opened_lower=False).exclude(pk__in=_find_rephrased_answers(first))
+    )
 
 
-def _rated_down() -> Q:
+def _filter_rated_down() -> Q:
     has_sources = Q(Exists(Citation.objects.filter(message=OuterRef("pk"))))
     return Q(rating=Rating.NOT_HELPFUL, fault__in=FAULTS) & has_sources & ~DECLINED
 
 
-def _rephrased(first: date) -> set[UUID]:
+def _find_rephrased_answers(first: date) -> set[UUID]:
     """Return the answers after which the same person soon asked alike, in other words, and was answered."""
 
     def following(name: str) -> Window:
         in_order = [F("created_at").asc(), F("pk").asc()]
         return Window(Lead(name), partition_by=F("session__user_id"), order_by=in_order)
 
-    rows = answered_since(first).order_by().annotate(then_at=following("created_at"), then_id=following("pk"))
+    rows = list_answers_since(first).order_by().annotate(then_at=following("created_at"), then_id=following("pk"))
     pairs = dict(rows.filter(then_at__lte=F("created_at") + SOON).values_list("pk", "then_id"))
     read = Message.objects.filter(pk__in={*pairs, *pairs.values()}).select_related("parent").defer("sentences")
     messages = {message.pk: message for message in read}
@@ -161,14 +163,16 @@ def _rephrased(first: date) -> set[UUID]:
 
 
 def _is_rephrased(message: Message, then: Message) -> bool:
-    before, after = (question_of(item).strip() for item in (message, then))
+    before, after = (find_stored_question(item).strip() for item in (message, then))
     is_answered = then.stop_reason == StopReason.OK and not (then.state.get("output") or {}).get("is_declined")
     return (
-        is_answered and before.casefold() != after.casefold() and _likeness(_terms(before), _terms(after)) >= REPHRASED
+        is_answered
+        and before.casefold() != after.casefold()
+        and _compute_similarity(_term_ids_of(before), _term_ids_of(after)) >= REPHRASED
     )
 
 
-def _grouped(rows: QuerySet[Message], signals: Callable[[Message], Iterable[Signal]]) -> Gaps:
+def _group_by_topic(rows: QuerySet[Message], signals: Callable[[Message], Iterable[Signal]]) -> Gaps:
     found: list[Gap] = []
     wanted = (
         "state",
@@ -182,25 +186,25 @@ def _grouped(rows: QuerySet[Message], signals: Callable[[Message], Iterable[Sign
         "parent",
     )
     for message in rows.select_related("session", "parent").only(*wanted, "session__user_id", "parent__content")[:MAX]:
-        question = question_of(message).strip()
+        question = find_stored_question(message).strip()
         if not question:
             continue
-        terms = _terms(question)
-        gap = next((item for item in found if _likeness(item.terms, terms) >= ALIKE), None)
+        terms = _term_ids_of(question)
+        gap = next((item for item in found if _compute_similarity(item.terms, terms) >= ALIKE), None)
         if gap is None:
             gap = Gap(question, terms, message.created_at)
             found.append(gap)
         gap.take(message, question, signals(message))
     found.sort(key=lambda gap: (len(gap.people), gap.count, gap.last_at), reverse=True)
-    if privacy_settings().lists_every_question:
+    if load_privacy_settings().lists_every_question:
         return Gaps(found, 0)
     shown = [gap for gap in found if gap.is_shared or len(gap.people) >= ENOUGH_PEOPLE]
     return Gaps(shown, len(found) - len(shown))
 
 
-def _terms(question: str) -> frozenset[int]:
-    return frozenset(document_terms(question))
+def _term_ids_of(question: str) -> frozenset[int]:
+    return frozenset(count_terms(question))
 
 
-def _likeness(one: frozenset[int], other: frozenset[int]) -> float:
+def _compute_similarity(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / (len(one | other) or 1)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from agent.oversight.dry_run import looking
+from agent.oversight.dry_run import open_read_only_review
 from audit.actions import Action
-from audit.record import DeferredEntries, record
+from audit.record import DeferredEntries, record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.search import Found, Scope, search
@@ -44,7 +44,7 @@ class _Eyes:
 
 
 @contextmanager
-def impersonated(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Impersonation]:
+def impersonate_user(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Impersonation]:
     """Open a block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
 
     what: `tree`, `search` or `ask`, for the audit record, which is committed before the block begins. text: the search
@@ -56,6 +56,6 @@ def impersonated(by: Principal, user: User, *, what: str, text: str = "") -> Ite
         detail: dict[str, object] = {"what": what}
         detail |= {"perm_snapshot_id": snapshot_id} if snapshot_id else {}
         detail |= {} if what == "tree" else {"characters": len(text)}
-        record(by, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=eyes)
-    with looking(by, on_behalf_of=eyes) as withheld:
+        record_action(by, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=eyes)
+    with open_read_only_review(by, on_behalf_of=eyes) as withheld:
         yield Impersonation(user, person, snapshot_id, withheld)

@@ -14,17 +14,17 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from agent.oversight.dry_run import dry_run
-from agent.oversight.impersonation import Impersonation, impersonated
-from authz.admin_pages import admin_page, show
+from agent.oversight.dry_run import dry_run_question
+from agent.oversight.impersonation import Impersonation, impersonate_user
+from authz.admin_pages import admin_page, render_admin_page
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import validate_form
 from knowledge import library
-from knowledge.governance.parameters import holder_names, user_named
+from knowledge.governance.parameters import find_user_by_name, list_holder_names
 from knowledge.models import Folder, KnowledgeBase
 
 TOP_K = 10
@@ -43,13 +43,15 @@ def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """Choose the person to see as. `?user=` is a username."""
     require_oversight(request.user)
     asked = request.GET.get("user", "")
-    context = {"title": _("View as someone else"), "names": holder_names(), "asked": asked}
+    context = {"title": _("View as someone else"), "names": list_holder_names(), "asked": asked}
     if not asked:
-        return show(request, "admin/oversight/choose.html", context)
+        return render_admin_page(request, "admin/oversight/choose.html", context)
     try:
-        user = user_named(asked)
+        user = find_user_by_name(asked)
     except InvalidInput as problem:
-        return show(request, "admin/oversight/choose.html", context | {"problem": str(problem)}, status=400)
+        return render_admin_page(
+            request, "admin/oversight/choose.html", context | {"problem": str(problem)}, status=400
+        )
     return redirect("see-as", user.pk)
 
 
@@ -64,47 +66,53 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         raise NotFound(_("There is no such person."))
-    asked = checked(LookForm(request.POST))
+    asked = validate_form(LookForm(request.POST))
     what, text = asked["what"], asked["text"]
-    with impersonated(principal, user, what=what, text=text) as look:
-        context = _seen(look.sees, request.GET.get("folder", "")) | _tried(look, what, text)
+    with impersonate_user(principal, user, what=what, text=text) as look:
+        context = _build_library_context(look.sees, request.GET.get("folder", "")) | _run_search_or_question(
+            look, what, text
+        )
         context |= {"title": _("Viewed as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}
-        return _rendered(request, context)
+        return _render_page(request, context)
 
 
-def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
+def _build_library_context(person: Principal, folder_id: str) -> dict[str, Any]:
     """Return the library as this person sees it: bases with their folders, and the documents of one folder."""
-    folder = _folder(person, folder_id)
-    bases = library.knowledge_bases_of(person)
+    folder = _find_shown_folder(person, folder_id)
+    bases = library.list_knowledge_bases(person)
     return {
-        "bases": [(base, library.folder_tree(person, base, folder)) for base in bases],
+        "bases": [(base, library.build_folder_tree(person, base, folder)) for base in bases],
         "folder": folder,
-        "breadcrumbs": library.breadcrumbs(person, folder) if folder else [],
-        "page": library.documents_in(person, folder) if folder else None,
-        "rights": [Right(word) for word, held in library.rights_on(person, folder).items() if held] if folder else [],
+        "breadcrumbs": library.list_breadcrumbs(person, folder) if folder else [],
+        "page": library.list_folder_documents(person, folder) if folder else None,
+        "rights": [Right(word) for word, held in library.check_row_rights(person, folder).items() if held]
+        if folder
+        else [],
     }
 
 
-def _folder(person: Principal, folder_id: str) -> Folder | None:
+def _find_shown_folder(person: Principal, folder_id: str) -> Folder | None:
     if folder_id:
         return get_visible(Folder, person, pk=folder_id)
     first = KnowledgeBase.objects.visible_to(person).first()
-    return next(iter(library.top_folders(person, first)), None) if first else None
+    return next(iter(library.list_top_folders(person, first)), None) if first else None
 
 
-def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
+def _run_search_or_question(look: Impersonation, what: str, text: str) -> dict[str, Any]:
     """Return the result of a search or a question as this person."""
     if what == "tree":
         return {}
     try:
         if what == "search":
             return {"what": what, "text": text, "found": look.search(text, top_k=TOP_K)}
-        trial = dry_run(look.sees, text, language=get_language() or "en", withheld=look.withheld)
+        trial = dry_run_question(look.sees, text, language=get_language() or "en", withheld=look.withheld)
     except CopilotError as problem:
         return {"what": what, "text": text, "problem": str(problem)}
     return {"what": what, "text": text, "trial": trial}
 
 
-def _rendered(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+def _render_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """Render the page within the transaction, because templates read rows too."""
-    return show(request, "admin/oversight/see_as.html", context, status=400 if "problem" in context else 200)
+    return render_admin_page(
+        request, "admin/oversight/see_as.html", context, status=400 if "problem" in context else 200
+    )

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from agent.models import PrivacySettings
-from agent.privacy import change_privacy, privacy_settings
-from authz.admin_pages import admin_page, show
+from agent.privacy import change_privacy, load_privacy_settings
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
@@ -29,7 +29,7 @@ def privacy(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show the settings and change them. Raises PermissionDenied unless a superuser asks."""
     if not principal.is_superuser:
         raise PermissionDenied(_("Only system administrators change privacy settings."))
-    form = PrivacyForm(request.POST if request.method == "POST" else None, instance=privacy_settings())
+    form = PrivacyForm(request.POST if request.method == "POST" else None, instance=load_privacy_settings())
     if form.is_valid():
         try:
             change_privacy(principal, **form.cleaned_data)
@@ -39,4 +39,4 @@ def privacy(request: HttpRequest, principal: Principal) -> HttpResponseBase:
             messages.success(request, _("Saved."))
             return redirect("privacy")
     context = {"title": _("Privacy"), "form": form}
-    return show(request, "admin/oversight/privacy.html", context, status=400 if form.errors else 200)
+    return render_admin_page(request, "admin/oversight/privacy.html", context, status=400 if form.errors else 200)

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agent.models import Message, QuestionSet, Rating
-from agent.oversight.gaps import USUAL_DAYS, not_shown_first, nothing_found, record_look
-from agent.oversight.replay import answers
+from agent.oversight.gaps import USUAL_DAYS, list_misranked_topics, list_unanswered_topics, record_questions_read
+from agent.oversight.replay import list_all_answers
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from authz.rights.governing import require_oversight
 
@@ -35,15 +35,15 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Unknown filter values are ignored. Questions and answers are shown in a replay only, as for all answers.
     """
     require_oversight(request.user)
-    chosen = _chosen(request)
-    rows = _rated(chosen)
+    chosen = _parse_filters(request)
+    rows = _filter_ratings(chosen)
     counts = rows.order_by().aggregate(
         helpful=Count("pk", filter=Q(rating=Rating.HELPFUL)),
         not_helpful=Count("pk", filter=Q(rating=Rating.NOT_HELPFUL)),
     )
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     lines = list(page.object_list)
-    _record_look(principal, lines)
+    _record_comments_read(principal, lines)
     context = {
         "title": _("Ratings of answers"),
         "page": page,
@@ -55,10 +55,10 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "periods": PERIODS,
         "sets": QuestionSet.objects.all(),
     }
-    return show(request, "admin/oversight/ratings.html", context)
+    return render_admin_page(request, "admin/oversight/ratings.html", context)
 
 
-def _chosen(request: HttpRequest) -> dict[str, Any]:
+def _parse_filters(request: HttpRequest) -> dict[str, Any]:
     given = {name: request.GET.get(name, "").strip() for name in ("rating", "user", "days", "comment")}
     known = {
         "rating": given["rating"] if given["rating"] in Rating.values else "",
@@ -69,8 +69,8 @@ def _chosen(request: HttpRequest) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value}
 
 
-def _rated(chosen: dict[str, Any]) -> QuerySet[Message]:
-    rows = answers().exclude(rating="").defer("content", "sentences", "state")
+def _filter_ratings(chosen: dict[str, Any]) -> QuerySet[Message]:
+    rows = list_all_answers().exclude(rating="").defer("content", "sentences", "state")
     if "rating" in chosen:
         rows = rows.filter(rating=chosen["rating"])
     if "user" in chosen:
@@ -81,10 +81,10 @@ def _rated(chosen: dict[str, Any]) -> QuerySet[Message]:
 
 
 @transaction.atomic
-def _record_look(principal: Principal, lines: list[Message]) -> None:
+def _record_comments_read(principal: Principal, lines: list[Message]) -> None:
     """Audit whose words are about to be shown; nothing without comments."""
     if read := [str(row.pk) for row in lines if row.comment]:
-        record(principal, Action.RATINGS_READ, detail={"answers": read})
+        record_action(principal, Action.RATINGS_READ, detail={"answers": read})
 
 
 @require_safe
@@ -98,10 +98,10 @@ def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     given = request.GET.get("days", "")
     days = int(given) if given in map(str, PERIODS) else USUAL_DAYS
     is_first = request.GET.get("list") == "first"
-    found = not_shown_first(days) if is_first else nothing_found(days)
+    found = list_misranked_topics(days) if is_first else list_unanswered_topics(days)
     page = Paginator(found.shown, PAGE_SIZE).get_page(request.GET.get("page"))
     lines = list(page.object_list)
-    record_look(principal, lines)
+    record_questions_read(principal, lines)
     context = {
         "title": _("Questions without a good answer"),
         "page": page,
@@ -112,4 +112,4 @@ def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "days_chosen": days,
         "periods": PERIODS,
     }
-    return show(request, "admin/oversight/gaps.html", context)
+    return render_admin_page(request, "admin/oversight/gaps.html", context)

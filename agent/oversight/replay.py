@@ -11,18 +11,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
-from agent.oversight.dry_run import DryRun, dry_run
+from agent.oversight.dry_run import DryRun, dry_run_question
 from agent.run_state.state import EvidenceItem
-from agent.runs.report import NAMES, RunReport, run_report
+from agent.runs.report import NAMES, RunReport, build_run_report
 from audit.record import DeferredEntries
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.rights.snapshot import is_intact
 from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError, NotFound
-from knowledge.selectors import Today, texts_today
+from knowledge.selectors import Today, compare_passage_texts
 
-MADE_WITH = {  # of `agent.runs.persistence.made_with`
+MADE_WITH = {  # of `agent.runs.persistence.collect_versions`
     "product": gettext_lazy("Version of this product"),
     "provider": gettext_lazy("Written by"),
     "model": gettext_lazy("Language model"),
@@ -91,44 +91,44 @@ class Replay:
     now: Now
 
 
-def answers() -> QuerySet[Message]:
+def list_all_answers() -> QuerySet[Message]:
     """Return every answer, the latest first; the list shows who got it and how it ended, never the question."""
     return Message.objects.filter(role=Role.ASSISTANT).select_related("session__user").order_by("-created_at", "-id")
 
 
 def get_answer(message_id: UUID) -> Message:
     """Return an answer. Raises NotFound."""
-    found = answers().filter(pk=message_id).first()
+    found = list_all_answers().filter(pk=message_id).first()
     if found is None:
         raise NotFound(_("There is no such answer; its conversation may have been deleted."))
     return found
 
 
-def replay(viewer: Principal, message: Message, *, language: str, withheld: DeferredEntries) -> Replay:
+def build_replay(viewer: Principal, message: Message, *, language: str, withheld: DeferredEntries) -> Replay:
     """Read what is stored and ask the question again; the run's report follows the viewer's own rights.
 
     Call it within `looking()`.
     """
-    question, state = question_of(message), message.state
+    question, state = find_stored_question(message), message.state
     asker = message.session.user
-    now = _now(Principal.of(asker), question, message, language, withheld)
-    snapshot = _snapshot(state)
+    now = _ask_again_now(Principal.of(asker), question, message, language, withheld)
+    snapshot = _find_snapshot(state)
     return Replay(
         message=message,
         question=question,
         asker=asker,
         snapshot=snapshot,
         is_snapshot_intact=snapshot is not None and is_intact(snapshot),
-        versions=tuple(_lines(state.get("versions") or {"provider": message.provider})),
+        versions=tuple(_yield_version_lines(state.get("versions") or {"provider": message.provider})),
         sql=((state.get("tools") or {}).get("sql") or {}).get("generated_sql", ""),
         results=tuple(QueryShown.model_validate(row.result) for row in message.queries.all() if row.result),
-        report=run_report(viewer, message),
-        evidence=tuple(_used(state, now)),
+        report=build_run_report(viewer, message),
+        evidence=tuple(_list_used_evidence(state, now)),
         now=now,
     )
 
 
-def question_of(message: Message) -> str:
+def find_stored_question(message: Message) -> str:
     """Return the question: as recorded in the run, else the message before the answer."""
     stored = (message.state.get("input") or {}).get("query")
     if stored:
@@ -136,11 +136,11 @@ def question_of(message: Message) -> str:
     return message.parent.content if message.parent else ""
 
 
-def snapshot_id(message: Message) -> str:
+def snapshot_id_of(message: Message) -> str:
     return str((message.state.get("authz") or {}).get("perm_snapshot_id", ""))
 
 
-def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _yield_version_lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the components that made an answer with their versions, one line each, prompts by their names."""
     for name, value in versions.items():
         label = str(MADE_WITH.get(name, name))
@@ -150,16 +150,16 @@ def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield label, str(NAMES.get(value, value))
 
 
-def _snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:
+def _find_snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:
     pk = (state.get("authz") or {}).get("perm_snapshot_id", "")
     return PermissionSnapshot.objects.select_related("folders").filter(pk=pk).first()
 
 
-def _now(asker: Principal, question: str, message: Message, language: str, withheld: DeferredEntries) -> Now:
+def _ask_again_now(asker: Principal, question: str, message: Message, language: str, withheld: DeferredEntries) -> Now:
     if asker.is_nobody:
         return Now(None, _("The account is disabled: it would get no answer."), is_same_text=False)
     try:
-        trial = dry_run(asker, question, language=language, withheld=withheld)
+        trial = dry_run_question(asker, question, language=language, withheld=withheld)
     except CopilotError as problem:
         return Now(None, str(problem), is_same_text=False)
     then = [row.result["sha256"] for row in message.queries.all() if row.result]
@@ -167,18 +167,23 @@ def _now(asker: Principal, question: str, message: Message, language: str, withh
     return Now(trial, "", is_same_text=is_same)
 
 
-def _used(state: Mapping[str, Any], now: Now) -> list[Used]:
+def _list_used_evidence(state: Mapping[str, Any], now: Now) -> list[Used]:
     items = state.get("evidence_items", ())
     cited = {entry["evidence_id"] for entry in (state.get("output") or {}).get("final_citations", ())}
     found = now.trial.evidence if now.trial else ()
     passages = {
         UUID(one["source"]["chunk_id"]): one["hash"] for one in items if (one.get("source") or {}).get("chunk_id")
     }
-    today = texts_today(passages)
-    return [_piece(entry, entry["evidence_id"] in cited, _today(entry, today, found), found) for entry in items]
+    today = compare_passage_texts(passages)
+    return [
+        _make_used_evidence(entry, entry["evidence_id"] in cited, _compare_with_today(entry, today, found), found)
+        for entry in items
+    ]
 
 
-def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Sequence[EvidenceItem]) -> Today | None:
+def _compare_with_today(
+    item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Sequence[EvidenceItem]
+) -> Today | None:
     """Return whether evidence is unchanged; None where it cannot be compared.
 
     Query ids differ between runs, so a result is compared with those of the same source now.
@@ -194,7 +199,9 @@ def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Seque
     return Today.SAME if item["hash"] in results else Today.CHANGED
 
 
-def _piece(item: Mapping[str, Any], is_cited: bool, today: Today | None, found: Sequence[EvidenceItem]) -> Used:
+def _make_used_evidence(
+    item: Mapping[str, Any], is_cited: bool, today: Today | None, found: Sequence[EvidenceItem]
+) -> Used:
     source = item.get("source") or {}
     is_query = item["type"] == "sql_result" and not source.get("chunk_id")
     return Used(

@@ -15,15 +15,15 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agent.conversations.sessions import cited_documents
+from agent.conversations.sessions import list_cited_document_ids
 from agent.models import Message, QuestionSet
-from agent.oversight.dry_run import looking
-from agent.oversight.replay import answers, get_answer, replay, snapshot_id
-from agent.oversight.statistics import ENDING_WORDS, ENDINGS, SLOW_MS, answered_since, first_day
-from agent.privacy import note_view
+from agent.oversight.dry_run import open_read_only_review
+from agent.oversight.replay import build_replay, get_answer, list_all_answers, snapshot_id_of
+from agent.oversight.statistics import ENDING_WORDS, ENDINGS, SLOW_MS, first_day_of_period, list_answers_since
+from agent.privacy import record_conversation_view
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from authz.rights.governing import require_oversight
 from authz.rights.snapshot import take_snapshot
@@ -34,7 +34,7 @@ PAGE_SIZE = 50
 ANY = ("", gettext_lazy("all"))
 
 
-def _endings() -> list[tuple[str, Any]]:
+def _list_ending_choices() -> list[tuple[str, Any]]:
     return [ANY, *((name, capfirst(str(word))) for name, word in ENDING_WORDS.items())]
 
 
@@ -47,19 +47,19 @@ class AnswerFilter(forms.Form):
         label=gettext_lazy("Day"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
     days = forms.IntegerField(required=False, min_value=1, max_value=366, widget=forms.HiddenInput)
-    ending = forms.ChoiceField(label=gettext_lazy("How it ended"), required=False, choices=_endings)
+    ending = forms.ChoiceField(label=gettext_lazy("How it ended"), required=False, choices=_list_ending_choices)
     slow = forms.BooleanField(label=gettext_lazy("slow ones only"), required=False)
 
     def narrow(self, rows: QuerySet[Message]) -> QuerySet[Message]:
-        given = self._given()
+        given = self._read_filters()
         if user := given.get("user"):
             rows = rows.filter(session__user__username=user)
         if run := given.get("run"):
-            rows = rows.filter(pk__in=_uuids(run))
+            rows = rows.filter(pk__in=_parse_uuids(run))
         if day := given.get("day"):
             rows = rows.filter(created_at__date=day)
         if days := given.get("days"):
-            rows = rows.filter(pk__in=answered_since(first_day(days)).order_by().values("pk"))
+            rows = rows.filter(pk__in=list_answers_since(first_day_of_period(days)).order_by().values("pk"))
         if ending := given.get("ending"):
             rows = rows.filter(ENDINGS[ending])
         return rows.filter(duration_ms__gte=SLOW_MS) if given.get("slow") else rows
@@ -67,15 +67,15 @@ class AnswerFilter(forms.Form):
     @property
     def query(self) -> str:
         """Return the query string for links within this list."""
-        given = {name: "on" if value is True else value for name, value in self._given().items() if value}
+        given = {name: "on" if value is True else value for name, value in self._read_filters().items() if value}
         return f"&{urlencode(given)}" if given else ""
 
-    def _given(self) -> dict[str, Any]:
+    def _read_filters(self) -> dict[str, Any]:
         self.is_valid()
         return self.cleaned_data
 
 
-def _uuids(text: str) -> list[UUID]:
+def _parse_uuids(text: str) -> list[UUID]:
     """Return a list with the id; empty for an invalid one, which matches nothing."""
     with suppress(ValueError):
         return [UUID(text)]
@@ -91,10 +91,10 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
     """
     require_oversight(request.user)
     chosen = AnswerFilter(request.GET)
-    page = Paginator(chosen.narrow(answers().defer("content", "sentences")), PAGE_SIZE).get_page(
+    page = Paginator(chosen.narrow(list_all_answers().defer("content", "sentences")), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
-    lines = [(row, _seconds(row.duration_ms)) for row in page.object_list]
+    lines = [(row, _convert_to_seconds(row.duration_ms)) for row in page.object_list]
     context = {
         "title": _("Answers that were given"),
         "page": page,
@@ -102,7 +102,7 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
         "lines": lines,
         "form": chosen,
     }
-    return show(request, "admin/oversight/answers.html", context)
+    return render_admin_page(request, "admin/oversight/answers.html", context)
 
 
 @require_safe
@@ -113,10 +113,10 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
     with transaction.atomic():
         message = get_answer(message_id)
         asker = Principal.of(message.session.user)
-        then_and_now = {"perm_snapshot_id": snapshot_id(message), "documents": cited_documents([message.pk])}
+        then_and_now = {"perm_snapshot_id": snapshot_id_of(message), "documents": list_cited_document_ids([message.pk])}
         if not asker.is_nobody:  # taken before writing is refused: their rights may have changed
             then_and_now["perm_snapshot_id_now"] = take_snapshot(asker)
-        record(
+        record_action(
             principal,
             Action.ANSWER_REPLAYED,
             message.session,
@@ -124,13 +124,13 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
             detail=then_and_now,
             on_behalf_of=asker,
         )
-        noted = note_view(principal, message.session)
-    with looking(principal, on_behalf_of=asker) as withheld:
-        found = replay(principal, get_answer(message_id), language=get_language() or "en", withheld=withheld)
+        noted = record_conversation_view(principal, message.session)
+    with open_read_only_review(principal, on_behalf_of=asker) as withheld:
+        found = build_replay(principal, get_answer(message_id), language=get_language() or "en", withheld=withheld)
         sets = QuestionSet.objects.all()
         context = {"title": _("Replay of an answer"), "replay": found, "sets": sets, "noted": noted}
-        return show(request, "admin/oversight/replay.html", context)
+        return render_admin_page(request, "admin/oversight/replay.html", context)
 
 
-def _seconds(milliseconds: int | None) -> float | None:
+def _convert_to_seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000

@@ -14,16 +14,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agent.models import Message
-from agent.palette.places import in_all
+from agent.palette.places import build_words_filter
 from audit.actions import Action, How
-from audit.chain.malformed_rows import in_part
+from audit.chain.malformed_rows import load_partial_rows
 from audit.models import Entry, Shown
 from audit.shown import ShownFilter
-from audit.titles import titles_of
-from authz.people.groups import known_as
+from audit.titles import find_document_titles
+from authz.people.groups import format_person_name
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.governing import reviewed
+from authz.rights.governing import filter_reviewed_rows
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
 
@@ -72,64 +72,68 @@ class ShownLine:
     url: str
 
 
-def subject_of(principal: Principal, key: str) -> Subject:
+def find_subject(principal: Principal, key: str) -> Subject:
     """Return the subject of a link. A deleted document or person is one, too. Raises NotFound."""
     kind, _colon, pk = key.partition(":")
     with suppress(ValueError):
         if kind == "document":
-            return Subject(kind, str(UUID(pk)), titles_of([UUID(pk)])[UUID(pk)])
+            return Subject(kind, str(UUID(pk)), find_document_titles([UUID(pk)])[UUID(pk)])
         if kind == "person":
-            return _person(int(pk))
+            return _make_person_subject(int(pk))
         models: dict[str, type[Folder | KnowledgeBase]] = {"folder": Folder, "base": KnowledgeBase}
-        place = reviewed(models[kind], principal).filter(pk=UUID(pk)).first()
+        place = filter_reviewed_rows(models[kind], principal).filter(pk=UUID(pk)).first()
         if place is not None:
             return Subject(kind, str(place.pk), str(place))
     raise NotFound(_("There is no such document, folder or person."))
 
 
-def _person(pk: int) -> Subject:
+def _make_person_subject(pk: int) -> Subject:
     user = User.objects.filter(pk=pk).first()
     gone = Entry.objects.filter(action=Action.USER_DELETED, target_id=str(pk)).values_list("target_name", flat=True)
-    return Subject("person", str(pk), known_as(user) if user else gone.first() or _("account %(n)s") % {"n": pk})
+    return Subject(
+        "person", str(pk), format_person_name(user) if user else gone.first() or _("account %(n)s") % {"n": pk}
+    )
 
 
 def find_subjects(principal: Principal, words: str) -> list[Subject]:
     """Return what is called so; of each kind MAX at most. An id of a document, also out of an evidence id, is that document."""
     with suppress(ValueError):
-        return [subject_of(principal, f"document:{UUID(words.removeprefix('doc:').partition(':')[0])}")]
-    people = User.objects.filter(in_all(words, "username", "first_name", "last_name")).order_by("username")
-    folders = reviewed(Folder, principal).filter(kind=FolderKind.FOLDER, parent__isnull=False)
-    documents = reviewed(Document, principal).filter(in_all(words, "title", "filename"), folder__kind=FolderKind.FOLDER)
-    found = [Subject("person", str(user.pk), known_as(user)) for user in people[:MAX]]
+        return [find_subject(principal, f"document:{UUID(words.removeprefix('doc:').partition(':')[0])}")]
+    people = User.objects.filter(build_words_filter(words, "username", "first_name", "last_name")).order_by("username")
+    folders = filter_reviewed_rows(Folder, principal).filter(kind=FolderKind.FOLDER, parent__isnull=False)
+    documents = filter_reviewed_rows(Document, principal).filter(
+        build_words_filter(words, "title", "filename"), folder__kind=FolderKind.FOLDER
+    )
+    found = [Subject("person", str(user.pk), format_person_name(user)) for user in people[:MAX]]
     for kind, rows in (
-        ("base", reviewed(KnowledgeBase, principal).filter(in_all(words, "name"))),
-        ("folder", folders.filter(in_all(words, "name"))),
+        ("base", filter_reviewed_rows(KnowledgeBase, principal).filter(build_words_filter(words, "name"))),
+        ("folder", folders.filter(build_words_filter(words, "name"))),
         ("document", documents.order_by("title")),
     ):
         found += [Subject(kind, str(row.pk), str(row)) for row in rows[:MAX]]
-    found += _removed(words)
+    found += _find_deleted_subjects(words)
     exact = [item for item in found if item.name.casefold() == words.strip().casefold()]
     return exact if len(exact) == 1 else found
 
 
-def _removed(words: str) -> list[Subject]:
+def _find_deleted_subjects(words: str) -> list[Subject]:
     """Return deleted documents and people, as the entry of their removal names them."""
     kinds = {Action.DOCUMENT_DELETED.value: "document", Action.USER_DELETED.value: "person"}
-    rows = Entry.objects.filter(in_all(words, "target_name"), action__in=kinds).order_by("-id")
+    rows = Entry.objects.filter(build_words_filter(words, "target_name"), action__in=kinds).order_by("-id")
     named = rows.values_list("action", "target_id", "target_name")[:MAX]
     return [Subject(kinds[action], pk, _("%(title)s (deleted)") % {"title": name}) for action, pk, name in named]
 
 
-def chosen_rows(
+def list_subject_rows(
     principal: Principal, subject: Subject, *, since: datetime | None, until: datetime | None, how: str
 ) -> QuerySet[Shown]:
     """Return the rows about a subject, the latest first."""
     person = int(subject.id) if subject.kind == "person" else None
-    documents = None if subject.kind == "person" else _documents(principal, subject)
+    documents = None if subject.kind == "person" else _list_subject_documents(principal, subject)
     return ShownFilter(documents, person, since, until, how).rows()
 
 
-def _documents(principal: Principal, subject: Subject) -> Sequence[Any]:
+def _list_subject_documents(principal: Principal, subject: Subject) -> Sequence[Any]:
     """Return the documents of a subject: of a place those that lie there now, in the trash too, and those deleted there."""
     pk = UUID(subject.id)
     if subject.kind == "document":
@@ -140,15 +144,18 @@ def _documents(principal: Principal, subject: Subject) -> Sequence[Any]:
     folders = [str(link) for link in links.values_list("descendant_id", flat=True)]
     removed = Entry.objects.filter(action=Action.DOCUMENT_DELETED, detail__folder__in=folders)
     gone = [UUID(item) for item in removed.values_list("target_id", flat=True)]
-    return [reviewed(Document, principal).filter(folder_id__in=links.values("descendant_id")).values("pk"), gone]
+    return [
+        filter_reviewed_rows(Document, principal).filter(folder_id__in=links.values("descendant_id")).values("pk"),
+        gone,
+    ]
 
 
-def lines(rows: QuerySet[Shown] | Sequence[Shown], *, may_replay: bool) -> Iterator[ShownLine]:
+def iterate_shown_lines(rows: QuerySet[Shown] | Sequence[Shown], *, may_replay: bool) -> Iterator[ShownLine]:
     """Yield a line for each row, with the same number of queries for each READ_AT_ONCE of them."""
     left = iter(rows.iterator(READ_AT_ONCE) if isinstance(rows, QuerySet) else rows)
     while some := list(islice(left, READ_AT_ONCE)):
         beside = _Context.of(some, may_replay=may_replay)
-        yield from (_line(row, beside) for row in some)
+        yield from (_make_shown_line(row, beside) for row in some)
 
 
 @dataclass(frozen=True)
@@ -163,19 +170,19 @@ class _Context:
 
     @classmethod
     def of(cls, rows: Sequence[Shown], *, may_replay: bool) -> "_Context":
-        entries = {entry.pk: entry for entry in in_part(Entry, sorted({row.entry_id for row in rows}))}
+        entries = {entry.pk: entry for entry in load_partial_rows(Entry, sorted({row.entry_id for row in rows}))}
         runs = {entry.run_id for entry in entries.values() if entry.run_id}
         asked = Entry.objects.filter(action=Action.QUESTION_ASKED, run_id__in=runs)
         return cls(
             entries,
-            titles_of(row.document_id for row in rows),
-            {user.pk: known_as(user) for user in User.objects.filter(pk__in={row.person_id for row in rows})},
+            find_document_titles(row.document_id for row in rows),
+            {user.pk: format_person_name(user) for user in User.objects.filter(pk__in={row.person_id for row in rows})},
             dict(asked.values_list("run_id", "detail__channel")),
-            frozenset(map(str, _answers(runs))) if may_replay else frozenset(),
+            frozenset(map(str, _filter_answer_ids(runs))) if may_replay else frozenset(),
         )
 
 
-def _answers(runs: set[str]) -> QuerySet[Message, UUID]:
+def _filter_answer_ids(runs: set[str]) -> QuerySet[Message, UUID]:
     ids = []
     for run in runs:
         with suppress(ValueError):
@@ -183,7 +190,7 @@ def _answers(runs: set[str]) -> QuerySet[Message, UUID]:
     return Message.objects.filter(pk__in=ids).values_list("pk", flat=True)
 
 
-def _line(row: Shown, beside: _Context) -> ShownLine:
+def _make_shown_line(row: Shown, beside: _Context) -> ShownLine:
     entry = beside.entries[row.entry_id]
     name = beside.people.get(row.person_id) or entry.actor_name
     return ShownLine(
@@ -196,21 +203,21 @@ def _line(row: Shown, beside: _Context) -> ShownLine:
         on_behalf_of=entry.on_behalf_of_name,
         right=Right.DOWNLOAD if entry.action == Action.DOCUMENT_DOWNLOADED else Right.VIEW,
         perm_snapshot_id=str(entry.detail.get("perm_snapshot_id") or ""),
-        through=_through(entry, beside.channels.get(entry.run_id) or ""),
+        through=_describe_channel(entry, beside.channels.get(entry.run_id) or ""),
         run_id=entry.run_id,
         entry_id=entry.pk,
-        url=_url(entry, beside.replays),
+        url=_build_entry_url(entry, beside.replays),
     )
 
 
-def _through(entry: Entry, channel: str) -> str:
+def _describe_channel(entry: Entry, channel: str) -> str:
     name = channel.partition(":")[0]
     if name:
         return CHANNELS.get(name, name)
     return "API" if "token" in entry.detail or "tool" in entry.detail else ""
 
 
-def _url(entry: Entry, replays: Collection[str]) -> str:
+def _build_entry_url(entry: Entry, replays: Collection[str]) -> str:
     """Return the replay, where this reader may replay; else the run's entries, which hold no text, or the entry."""
     if entry.run_id in replays:
         return reverse("replay", args=[entry.run_id])

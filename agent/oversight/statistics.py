@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models import DayOfUse, Message
-from agent.oversight.replay import answers
+from agent.oversight.replay import list_all_answers
 from agent.passages.answer import KIND
 
 SLOW_MS = 10_000  # longer waits lose the person's attention
@@ -99,34 +99,34 @@ class Costs:
     at_limit: int
 
 
-def first_day(days: int = DAYS) -> date:
+def first_day_of_period(days: int = DAYS) -> date:
     """Return the first day of a period of so many days, today included."""
     return timezone.localdate() - timedelta(days=days - 1)
 
 
-def answered_since(day: date) -> QuerySet[Message]:
+def list_answers_since(day: date) -> QuerySet[Message]:
     begin = timezone.make_aware(datetime.combine(day, datetime.min.time()))
-    return answers().filter(created_at__gte=begin, is_complete=True)
+    return list_all_answers().filter(created_at__gte=begin, is_complete=True)
 
 
-def days_of_questions(days: int = DAYS) -> list[Day]:
+def count_questions_by_day(days: int = DAYS) -> list[Day]:
     """Return each day of the period, including days without a question; the latest last."""
-    first = first_day(days)
+    first = first_day_of_period(days)
     slow = Count("pk", filter=Q(duration_ms__gte=SLOW_MS))
     counted: dict[str, Any] = {name: Count("pk", filter=ending) for name, ending in ENDINGS.items()}
-    found = answered_since(first).order_by().annotate(day=TruncDate("created_at")).values("day")
+    found = list_answers_since(first).order_by().annotate(day=TruncDate("created_at")).values("day")
     by_day = {row["day"]: row for row in found.annotate(**counted, slow=slow)}
     every = [first + timedelta(days=past) for past in range(days)]
-    return [_day(item, by_day.get(item, {})) for item in every]
+    return [_make_day(item, by_day.get(item, {})) for item in every]
 
 
-def _day(day: date, row: Mapping[str, Any]) -> Day:
+def _make_day(day: date, row: Mapping[str, Any]) -> Day:
     return Day(day, {name: row.get(name, 0) for name in ENDINGS}, row.get("slow", 0))
 
 
-def speed(days: int = DAYS) -> Speed:
+def compute_speed(days: int = DAYS) -> Speed:
     row = (
-        answered_since(first_day(days))
+        list_answers_since(first_day_of_period(days))
         .order_by()
         .aggregate(
             median=Percentile("duration_ms", 0.5),
@@ -138,26 +138,26 @@ def speed(days: int = DAYS) -> Speed:
     return Speed(median, p95, row["slow"])
 
 
-def costs(days: int = DAYS) -> Costs:
+def compute_costs(days: int = DAYS) -> Costs:
     """Return the costs of a period.
 
     A person in several units counts in each. By model: of stored conversations only.
     """
-    used = DayOfUse.objects.filter(day__gte=first_day(days)).order_by()
+    used = DayOfUse.objects.filter(day__gte=first_day_of_period(days)).order_by()
     today = used.filter(day=timezone.localdate())
     limit: Decimal | None = settings.LLM["day_cost"]
     most = today.order_by("-cost").values_list("cost", flat=True).first()
     return Costs(
         total=used.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
-        by_unit=_dearest(_units(used)),
-        by_model=_dearest(_models(days)),
+        by_unit=_sort_by_cost(_sum_costs_by_unit(used)),
+        by_model=_sort_by_cost(_sum_costs_by_model(days)),
         limit=limit,
         most_today=most or Decimal(0),
         at_limit=0 if limit is None else today.filter(cost__gte=limit).count(),
     )
 
 
-def _units(used: QuerySet[DayOfUse]) -> dict[str, Decimal]:
+def _sum_costs_by_unit(used: QuerySet[DayOfUse]) -> dict[str, Decimal]:
     named = used.filter(user__groups__org_unit__isnull=False).values_list("user__groups__org_unit__name")
     found: dict[str, Decimal] = dict(named.annotate(cost=Sum("cost")))
     members = used.filter(user__groups__org_unit__isnull=False).values("user_id")
@@ -165,14 +165,14 @@ def _units(used: QuerySet[DayOfUse]) -> dict[str, Decimal]:
     return {**found, "": nowhere or Decimal(0)}
 
 
-def _models(days: int) -> dict[str, Decimal]:
+def _sum_costs_by_model(days: int) -> dict[str, Decimal]:
     spent = Cast(KT("state__spent__cost"), DecimalField(max_digits=16, decimal_places=6))
-    rows = answered_since(first_day(days)).order_by().filter(state__spent__has_key="cost")
+    rows = list_answers_since(first_day_of_period(days)).order_by().filter(state__spent__has_key="cost")
     found: defaultdict[str, Decimal] = defaultdict(Decimal)
     for name, cost in rows.annotate(by=KT("state__versions__model")).values_list("by").annotate(cost=Sum(spent)):
         found[name or ""] += cost or Decimal(0)
     return found
 
 
-def _dearest(found: Mapping[str, Decimal]) -> tuple[tuple[str, Decimal], ...]:
+def _sort_by_cost(found: Mapping[str, Decimal]) -> tuple[tuple[str, Decimal], ...]:
     return tuple(sorted(((name, cost) for name, cost in found.items() if cost), key=lambda row: (-row[1], row[0])))

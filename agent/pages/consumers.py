@@ -15,22 +15,22 @@ from redis.exceptions import RedisError
 
 from agent.conversations.sessions import get_session
 from agent.events import Error
-from agent.profiles.asked_in import MAX_TABLES, FieldSays, TableAsked, conditions
+from agent.profiles.asked_in import MAX_TABLES, FieldSays, TableAsked, build_conditions
 from agent.profiles.settings import Options
-from agent.run_state.threads import in_thread
-from agent.runs.follow import follow, require_answer
-from agent.runs.leases import ask_to_stop
-from agent.runs.run import launch
-from agent.runs.start import answer_to, start
+from agent.run_state.threads import run_front_call
+from agent.runs.follow import follow_run, require_answer
+from agent.runs.leases import request_stop
+from agent.runs.run import launch_run
+from agent.runs.start import find_answer_id, start_run
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from authz.tokens.sockets import principal_of
-from copilot_site.lib.errors import CopilotError, NotFound, as_ours
-from copilot_site.lib.http.sockets import message_of
+from authz.tokens.sockets import find_socket_principal
+from copilot_site.lib.errors import CopilotError, NotFound, translate_error
+from copilot_site.lib.http.sockets import bind_message_context
 from copilot_site.lib.http.strict_serializers import MAX
 from copilot_site.lib.load.concurrency_limit import AtMost, HoldsTooMuch
-from copilot_site.lib.text.json_input import loads
+from copilot_site.lib.text.json_input import load_json
 from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Scope
 from knowledge.services.attachments import MAX_FILES
@@ -108,7 +108,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
     async def connect(self) -> None:
         self.session_id: UUID = self.scope["url_route"]["kwargs"]["session_id"]
         await self.accept()
-        principal = await self._principal()
+        principal = await self._load_principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
             return
@@ -119,11 +119,11 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             await self.close(TRY_AGAIN)
             return
         try:
-            await in_thread(get_session, principal, self.session_id)
+            await run_front_call(get_session, principal, self.session_id)
         except NotFound:
-            with message_of(self.scope):
-                await in_thread(
-                    record,
+            with bind_message_context(self.scope):
+                await run_front_call(
+                    record_action,
                     principal,
                     Action.ACCESS_DENIED,
                     outcome=Outcome.DENY,
@@ -143,7 +143,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
 
         The person is read from the database again, so that a disabled or signed-out account has no access.
         """
-        principal = await self._principal()
+        principal = await self._load_principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
             return
@@ -151,32 +151,34 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         try:
             asked = (named or [Ask])[0].model_validate(content)
             if isinstance(asked, Ask):
-                heard = asked.id and await in_thread(answer_to, principal, self.session_id, asked.id)
-                self._show(principal, heard or await self._begin(principal, asked), -1, is_own=not heard)
+                heard = asked.id and await run_front_call(find_answer_id, principal, self.session_id, asked.id)
+                self._start_forwarding(
+                    principal, heard or await self._start_run(principal, asked), -1, is_own=not heard
+                )
             elif isinstance(asked, Continue):
-                await in_thread(require_answer, principal, self.session_id, asked.continue_message)
-                self._show(principal, asked.continue_message, asked.after)
+                await run_front_call(require_answer, principal, self.session_id, asked.continue_message)
+                self._start_forwarding(principal, asked.continue_message, asked.after)
             else:
-                await in_thread(require_answer, principal, self.session_id, asked.stop_message)
-                await ask_to_stop(asked.stop_message)
+                await run_front_call(require_answer, principal, self.session_id, asked.stop_message)
+                await request_stop(asked.stop_message)
         except ValidationError as problem:
             first = problem.errors()[0]
-            await self._refuse(f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}")
+            await self._send_refusal(f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}")
         except Exception as error:
-            ours = as_ours(error)
+            ours = translate_error(error)
             if not isinstance(ours, CopilotError):
                 raise
-            await self._refuse(str(ours), getattr(ours, "retry_after_s", None))
+            await self._send_refusal(str(ours), getattr(ours, "retry_after_s", None))
 
-    async def _begin(self, principal: Principal, asked: Ask) -> UUID:
+    async def _start_run(self, principal: Principal, asked: Ask) -> UUID:
         """Start a run and return the id of its answer."""
         scope = Scope(
             knowledge_base_ids=tuple(asked.knowledge_base_ids),
             folder_ids=tuple(asked.folder_ids),
             document_ids=tuple(asked.knowledge_ids),
-            metadata=await in_thread(conditions, principal, asked.metadata, asked.knowledge_base_ids),
+            metadata=await run_front_call(build_conditions, principal, asked.metadata, asked.knowledge_base_ids),
         )
-        run = await start(
+        run = await start_run(
             principal,
             self.session_id,
             asked.query,
@@ -192,48 +194,48 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 tables=tuple(table.named for table in asked.tables),
             ),
         )
-        return launch(run)
+        return launch_run(run)
 
-    def _show(self, principal: Principal, message_id: UUID, after: int, *, is_own: bool = False) -> None:
+    def _start_forwarding(self, principal: Principal, message_id: UUID, after: int, *, is_own: bool = False) -> None:
         """Forward a run's events while the socket serves other messages.
 
         is_own: the run was begun just now, over this socket.
         """
-        reader = asyncio.create_task(self._forwarded(principal, message_id, after, is_own))
+        reader = asyncio.create_task(self._forward_events(principal, message_id, after, is_own))
         self.readers.add(reader)
         reader.add_done_callback(self.readers.discard)
 
-    async def _forwarded(self, principal: Principal, message_id: UUID, after: int, is_own: bool) -> None:
+    async def _forward_events(self, principal: Principal, message_id: UUID, after: int, is_own: bool) -> None:
         try:
-            async for entry in follow(
+            async for entry in follow_run(
                 principal, session_id=self.session_id, message_id=message_id, after=after, is_own=is_own
             ):
                 if entry is not None:
                     await self.send(text_data=entry.body)
         except CopilotError as problem:
-            await self._refuse(str(problem), getattr(problem, "retry_after_s", None))
+            await self._send_refusal(str(problem), getattr(problem, "retry_after_s", None))
         except (RedisError, OperationalError, InterfaceError):
             log.warning("socket.cannot_follow", run=str(message_id), exc_info=True)
             await self.close(TRY_AGAIN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Treat an empty or binary frame as an invalid message; Channels would close the socket with an exception."""
-        with message_of(self.scope):
+        with bind_message_context(self.scope):
             await self.receive_json(await self.decode_json(text_data or ""))
 
     @classmethod
     async def decode_json(cls, text_data: str) -> Any:
         """Parse JSON; return an empty message for anything else, so that the answer names the missing field."""
         try:
-            return loads(text_data)
+            return load_json(text_data)
         except ValueError:
             return {}
 
-    async def _refuse(self, sentence: str, retry_after_s: int | None = None) -> None:
+    async def _send_refusal(self, sentence: str, retry_after_s: int | None = None) -> None:
         """Send an error event. retry_after_s: for a question that was not accepted and may be asked again."""
         data = {} if retry_after_s is None else {"retry_after_s": retry_after_s}
         error = Error(content=sentence, data=data, done=True, session_id=str(self.session_id))
         await self.send_json(error.model_dump(mode="json"))
 
-    async def _principal(self) -> Principal:
-        return await in_thread(principal_of, self.scope)
+    async def _load_principal(self) -> Principal:
+        return await run_front_call(find_socket_principal, self.scope)

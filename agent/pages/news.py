@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from agent.privacy import visible_views
 from authz.models import RequestState
 from authz.principal import Principal
-from knowledge.services.access_requests import unread_decisions, waiting_requests
+from knowledge.services.access_requests import list_unread_decisions, list_waiting_requests
 
 MAX_VIEWS = 3
 
@@ -30,33 +30,33 @@ class News:
 
 def news_in_templates(request: HttpRequest) -> dict[str, object]:
     """Return the context of every template: `news`, read when a template shows it."""
-    return {"news": SimpleLazyObject(lambda: news_of(request))}
+    return {"news": SimpleLazyObject(lambda: collect_news(request))}
 
 
-def news_of(request: HttpRequest) -> list[News]:
+def collect_news(request: HttpRequest) -> list[News]:
     """Return what waits for this person or has changed for them; what they have opened is not new any more."""
     if not request.user.is_authenticated:
         return []
     principal = Principal.of(request.user)
-    waiting = waiting_requests(principal).count()
-    found = [News("alert", _waiting(waiting), reverse("access-requests"))] if waiting else []
-    return [*found, *_decisions(principal), *_views(principal)]
+    waiting = list_waiting_requests(principal).count()
+    found = [News("alert", _format_waiting_requests(waiting), reverse("access-requests"))] if waiting else []
+    return [*found, *_iterate_decision_news(principal), *_iterate_view_news(principal)]
 
 
-def _waiting(count: int) -> str:
+def _format_waiting_requests(count: int) -> str:
     message = ngettext("One access request is waiting for you", "%(n)s access requests are waiting for you", count)
     return message % {"n": count}
 
 
-def _decisions(principal: Principal) -> Iterator[News]:
-    states = list(unread_decisions(principal).values_list("state", flat=True))
+def _iterate_decision_news(principal: Principal) -> Iterator[News]:
+    states = list(list_unread_decisions(principal).values_list("state", flat=True))
     if RequestState.GRANTED in states:
         yield News("check", _("You were given access to a folder"), reverse("my-requests"))
     if RequestState.REFUSED in states:
         yield News("lock", _("Your request for access was refused"), reverse("my-requests"))
 
 
-def _views(principal: Principal) -> Iterator[News]:
+def _iterate_view_news(principal: Principal) -> Iterator[News]:
     message = _("An auditor or administrator viewed a conversation of yours on %(day)s")
     views = visible_views(principal).filter(seen_at=None).order_by("session_id", "-viewed_at").distinct("session_id")
     for view in views[:MAX_VIEWS]:

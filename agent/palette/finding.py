@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from agent.conversations.presentation.highlights import marked
-from agent.conversations.sessions import found_sessions
+from agent.conversations.presentation.highlights import highlight_question_words
+from agent.conversations.sessions import search_sessions
 from agent.models import Message, Role, Session
-from agent.palette.places import Place, found_folders, in_all, named_bases
+from agent.palette.places import Place, build_words_filter, find_base_places, find_folder_places
 from authz.principal import Principal
 from business.models import DataSource
-from knowledge.documents.places import DocumentPlace, places_of
+from knowledge.documents.places import DocumentPlace, find_document_places
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.folders import may_make_bases
@@ -78,43 +78,52 @@ class Found:
         return not (self.conversations or self.documents or self.places or self.actions)
 
 
-def lead_to(ways: Ways) -> None:
+def register_palette_pages(ways: Ways) -> None:
     """Register more pages for the palette: called once by the site, which knows more than this app."""
     _further.append(ways)
 
 
-def further_actions(request: HttpRequest, words: str) -> Iterator[Action]:
+def find_admin_actions(request: HttpRequest, words: str) -> Iterator[Action]:
     """Yield the administration pages that match the words, for staff."""
     if words and request.user.is_staff:
-        found = (way for ways in _further for way in ways(request) if _says(way[0], words))
+        found = (way for ways in _further for way in ways(request) if _contains_all_words(way[0], words))
         yield from (Action(name, url, "settings") for name, url in islice(found, MAX))
 
 
-def find(principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()) -> Found:
+def search_palette(
+    principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()
+) -> Found:
     """Find everything with all the words in its name, and conversations with such a question.
 
     further: actions found elsewhere.
     """
-    places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
+    places = [*find_base_places(principal, words), *find_folder_places(principal, words)] if words else []
     return Found(
-        tuple(_conversations(principal, words)),
-        tuple(_documents(principal, words)),
+        tuple(_find_conversations(principal, words)),
+        tuple(_find_named_documents(principal, words)),
         tuple(places[:MAX]),
-        (*(action for action in _actions(principal, user) if _says(action.label, words)), *further),
+        (
+            *(action for action in _iterate_menu_actions(principal, user) if _contains_all_words(action.label, words)),
+            *further,
+        ),
     )
 
 
-def _conversations(principal: Principal, words: str) -> Iterator[FoundConversation]:
-    sessions = list(found_sessions(principal, words)[:MAX])
-    matches = _questions(sessions, words) if words else {}
+def _find_conversations(principal: Principal, words: str) -> Iterator[FoundConversation]:
+    sessions = list(search_sessions(principal, words)[:MAX])
+    matches = _find_latest_questions(sessions, words) if words else {}
     for session in sessions:
-        snippet = "" if _says(session.title, words) else marked(matches.get(session.pk, ""), words)
+        snippet = (
+            ""
+            if _contains_all_words(session.title, words)
+            else highlight_question_words(matches.get(session.pk, ""), words)
+        )
         yield FoundConversation(session.pk, session.title, snippet)
 
 
-def _questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
+def _find_latest_questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
     """Return the latest question with all the words, by conversation."""
-    rows = Message.objects.filter(in_all(words, "content"), session__in=list(sessions), role=Role.USER)
+    rows = Message.objects.filter(build_words_filter(words, "content"), session__in=list(sessions), role=Role.USER)
     return dict(rows.order_by("created_at").values_list("session_id", "content"))
 
 
@@ -124,32 +133,32 @@ def find_passages(principal: Principal, words: str) -> list[FoundPassage]:
     The search is recorded. Raises InvalidInput, EmbeddingError.
     """
     hits = search_knowledge(principal, words, scope=Scope(), top_k=LOOKED_AT).hits
-    named = set(_named(principal, words).values_list("pk", flat=True))
+    named = set(_select_named_documents(principal, words).values_list("pk", flat=True))
     holding = (hit.passage for hit in hits if hit.scores.lexical_rank is not None)
     best = {item.document_id: item for item in reversed([*holding]) if item.document_id not in named}
     return [
-        FoundPassage(item.document_id, item.chunk_id, item.title, marked(item.text, words))
+        FoundPassage(item.document_id, item.chunk_id, item.title, highlight_question_words(item.text, words))
         for item in list(reversed(best.values()))[:MAX]
     ]
 
 
-def _named(principal: Principal, words: str) -> QuerySet[Document]:
-    return Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+def _select_named_documents(principal: Principal, words: str) -> QuerySet[Document]:
+    return Document.objects.visible_to(principal).filter(build_words_filter(words, "title", "filename"))
 
 
-def _documents(principal: Principal, words: str) -> Iterator[FoundDocument]:
-    rows = _named(principal, words)
+def _find_named_documents(principal: Principal, words: str) -> Iterator[FoundDocument]:
+    rows = _select_named_documents(principal, words)
     found = dict(rows.order_by("-updated_at", "pk").values_list("pk", "title")[:MAX])
-    places = places_of(principal, found)
+    places = find_document_places(principal, found)
     for pk, title in found.items():
         yield FoundDocument(pk, title, places.get(pk))
 
 
-def _says(label: str, words: str) -> bool:
+def _contains_all_words(label: str, words: str) -> bool:
     return all(word.casefold() in label.casefold() for word in words.split())
 
 
-def _actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
+def _iterate_menu_actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
     """Yield the links of the rail and the account menu."""
     yield Action(_("New conversation"), reverse("chat"), "plus")
     yield Action(_("All conversations, and search"), reverse("conversations"), "chat")

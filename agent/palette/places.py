@@ -9,16 +9,16 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import get_language
 
-from agent.profiles.kept_scope import kept_condition
+from agent.profiles.kept_scope import convert_condition_to_json
 from authz.principal import Principal
 from business.sources.data_scope import TableName
-from business.sources.table_choice import AskableTable, tables_called, tables_named
-from knowledge.documents.places import folders_above, places_of
+from business.sources.table_choice import AskableTable, find_tables_by_name, search_tables
+from knowledge.documents.places import find_document_places, find_folder_paths
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
-from knowledge.retrieval.plan import documents_in
+from knowledge.retrieval.plan import select_documents
 from knowledge.retrieval.search import Scope
-from knowledge.services.fields import field_values
+from knowledge.services.fields import find_field_values
 
 MAX = 5  # of each kind
 MAX_TITLED = 50  # documents of which spreadsheets are looked for
@@ -43,7 +43,7 @@ NOWHERE: Final = Place("document", UUID(int=0), "", count=0)
 """Where nothing is: what takes the place of a condition that this person may not be told any more."""
 
 
-def in_all(words: str, *fields: str) -> Q:
+def build_words_filter(words: str, *fields: str) -> Q:
     """Return a filter for rows in which each word is in one of the fields."""
     found = Q()
     for word in words.split():
@@ -57,94 +57,116 @@ def find_places(principal: Principal, words: str) -> list[Place]:
     Without words: the bases, tables of databases, and the documents changed last.
     """
     documents = (
-        Document.objects.visible_to(principal).exclude(current_version=None).filter(in_all(words, "title", "filename"))
+        Document.objects.visible_to(principal)
+        .exclude(current_version=None)
+        .filter(build_words_filter(words, "title", "filename"))
     )
     return [
-        *named_bases(principal, words),
-        *(found_folders(principal, words) if words else ()),
-        *_tables(principal, words),
-        *(_values(principal, words) if words else ()),
-        *_documents(principal, documents.order_by("-updated_at", "pk")[:MAX]),
+        *find_base_places(principal, words),
+        *(find_folder_places(principal, words) if words else ()),
+        *_iterate_table_places(principal, words),
+        *(_iterate_value_places(principal, words) if words else ()),
+        *_iterate_document_places(principal, documents.order_by("-updated_at", "pk")[:MAX]),
     ]
 
 
-def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[Place]:
+def list_scope_places(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[Place]:
     """Return the places of a scope, and tables, as this person sees them now; a hidden one has no name and counts 0."""
     bases = KnowledgeBase.objects.visible_to(principal).filter(pk__in=scope.knowledge_base_ids)
     folders = Folder.objects.visible_to(principal).filter(pk__in=scope.folder_ids)
     documents = Document.objects.visible_to(principal).filter(pk__in=scope.document_ids)
-    seen = [*_bases(principal, bases), *_folders(principal, folders), *_documents(principal, documents)]
+    seen = [
+        *_iterate_base_places(principal, bases),
+        *_iterate_folder_places(principal, folders),
+        *_iterate_document_places(principal, documents),
+    ]
     known = {place.id for place in seen}
     asked = ((kind, pk) for kind, field in FIELDS.items() for pk in getattr(scope, field))
     hidden = [Place(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
-    return [*seen, *hidden, *(_place_of(principal, item) for item in scope.metadata), *_named(principal, tables)]
+    return [
+        *seen,
+        *hidden,
+        *(_build_condition_place(principal, item) for item in scope.metadata),
+        *_iterate_named_tables(principal, tables),
+    ]
 
 
-def named_bases(principal: Principal, words: str) -> list[Place]:
-    found = KnowledgeBase.objects.visible_to(principal).filter(in_all(words, "name"))
-    return list(_bases(principal, found.order_by("name")[:MAX]))
+def find_base_places(principal: Principal, words: str) -> list[Place]:
+    found = KnowledgeBase.objects.visible_to(principal).filter(build_words_filter(words, "name"))
+    return list(_iterate_base_places(principal, found.order_by("name")[:MAX]))
 
 
-def found_folders(principal: Principal, words: str) -> list[Place]:
+def find_folder_places(principal: Principal, words: str) -> list[Place]:
     """Return the matching folders except the roots, which have the names of their bases."""
-    found = Folder.objects.visible_to(principal).filter(in_all(words, "name"), parent__isnull=False)
-    return list(_folders(principal, found.order_by("name", "pk")[:MAX]))
+    found = Folder.objects.visible_to(principal).filter(build_words_filter(words, "name"), parent__isnull=False)
+    return list(_iterate_folder_places(principal, found.order_by("name", "pk")[:MAX]))
 
 
-def _bases(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[Place]:
+def _iterate_base_places(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[Place]:
     for row in rows:
-        yield Place("base", row.pk, str(row), (), documents_in(principal, Scope(knowledge_base_ids=(row.pk,))).count())
+        yield Place(
+            "base", row.pk, str(row), (), select_documents(principal, Scope(knowledge_base_ids=(row.pk,))).count()
+        )
 
 
-def _folders(principal: Principal, rows: QuerySet[Folder]) -> Iterator[Place]:
+def _iterate_folder_places(principal: Principal, rows: QuerySet[Folder]) -> Iterator[Place]:
     found = list(rows.select_related("knowledge_base"))
-    above = folders_above(principal, {row.pk for row in found})
+    above = find_folder_paths(principal, {row.pk for row in found})
     for row in found:
         path = (str(row.knowledge_base), *above[row.pk][:-1])
-        yield Place("folder", row.pk, str(row), path, documents_in(principal, Scope(folder_ids=(row.pk,))).count())
+        yield Place("folder", row.pk, str(row), path, select_documents(principal, Scope(folder_ids=(row.pk,))).count())
 
 
-def _documents(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place]:
+def _iterate_document_places(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place]:
     found = dict(rows.values_list("pk", "title"))
-    places = places_of(principal, found)
+    places = find_document_places(principal, found)
     for pk, title in found.items():
         yield Place("document", pk, title, places[pk].path if pk in places else ())
 
 
-def _values(principal: Principal, words: str) -> Iterator[Place]:
-    for item in field_values(principal, words, most=MAX):
+def _iterate_value_places(principal: Principal, words: str) -> Iterator[Place]:
+    for item in find_field_values(principal, words, most=MAX):
         condition = Condition(item.field, equals=item.value)
-        yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=item.count)
+        yield Place(
+            "field",
+            _format_place_id(convert_condition_to_json(condition)),
+            format_condition(condition),
+            count=item.count,
+        )
 
 
-def _place_of(principal: Principal, condition: Condition) -> Place:
+def _build_condition_place(principal: Principal, condition: Condition) -> Place:
     """Return the place of a condition; without a name where no readable document has this value."""
-    count = documents_in(principal, Scope(metadata=(condition,))).count()
-    return Place("field", _as_id(kept_condition(condition)), worded(condition), count=count) if count else NOWHERE
+    count = select_documents(principal, Scope(metadata=(condition,))).count()
+    return (
+        Place("field", _format_place_id(convert_condition_to_json(condition)), format_condition(condition), count=count)
+        if count
+        else NOWHERE
+    )
 
 
-def _tables(principal: Principal, words: str) -> Iterator[Place]:
+def _iterate_table_places(principal: Principal, words: str) -> Iterator[Place]:
     """Yield the matching tables: of databases, and of spreadsheets with a matching title or file name."""
-    titled = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+    titled = Document.objects.visible_to(principal).filter(build_words_filter(words, "title", "filename"))
     sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MAX_TITLED] if words else ()
-    yield from map(_table, tables_called(principal, words, sheets, most=MAX))
+    yield from map(_build_table_place, search_tables(principal, words, sheets, most=MAX))
 
 
-def _named(principal: Principal, names: Collection[TableName]) -> Iterator[Place]:
-    known = tables_named(principal, names) if names else {}
+def _iterate_named_tables(principal: Principal, names: Collection[TableName]) -> Iterator[Place]:
+    known = find_tables_by_name(principal, names) if names else {}
     for name in names:
-        yield _table(known[name]) if name in known else NOWHERE
+        yield _build_table_place(known[name]) if name in known else NOWHERE
 
 
-def _table(table: AskableTable) -> Place:
-    return Place("table", _as_id(asdict(table.name)), table.text(get_language() or "en"))
+def _build_table_place(table: AskableTable) -> Place:
+    return Place("table", _format_place_id(asdict(table.name)), table.text(get_language() or "en"))
 
 
-def _as_id(asked: Mapping[str, Any]) -> str:
+def _format_place_id(asked: Mapping[str, Any]) -> str:
     return json.dumps(asked, ensure_ascii=False)
 
 
-def worded(condition: Condition) -> str:
+def format_condition(condition: Condition) -> str:
     """Format a condition: “State: valid”, “Year: 2024 – 2026”, “Client: …müller…”."""
     equals, lowest, highest = (
         "" if value is None else str(value) for value in (condition.equals, condition.at_least, condition.at_most)

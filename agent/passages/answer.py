@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.evidence.items import cited_query, cited_span, result_text
+from agent.evidence.items import cite_passage, cite_query, format_result_text
 from agent.passages.best import Best
 from agent.run_state.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.run_state.run import Finding
@@ -27,7 +27,7 @@ class Headings:
     nothing: str = ""
 
 
-def passages_answer(best: Sequence[Best]) -> CitedAnswer:
+def build_passages_answer(best: Sequence[Best]) -> CitedAnswer:
     """Return the highlighted sentences of each passage as one paragraph, or one per line for items, rows or code."""
     sentences: list[CitedSentence] = []
     spans: list[CitedSpan] = []
@@ -36,36 +36,42 @@ def passages_answer(best: Sequence[Best]) -> CitedAnswer:
             gap = "\n" if place == 0 or sentence.kind != "prose" else " "
             sentences.append(CitedSentence(sentence.text, (number,), gap=gap))
         score = item.hit.scores.final
-        spans.append(cited_span(number, item.hit.passage, score, start=item.start, end=item.end))
+        spans.append(cite_passage(number, item.hit.passage, score, start=item.start, end=item.end))
     return CitedAnswer(NAME, tuple(sentences), tuple(spans), kind=KIND if best else "")
 
 
-def results_answer(results: Sequence[Finding], *, first: int = 1, names: Sequence[int] = ()) -> CitedAnswer:
+def build_results_answer(results: Sequence[Finding], *, first: int = 1, names: Sequence[int] = ()) -> CitedAnswer:
     """Return each result with its headline, one per line. names: the passages that name the results' subjects."""
     numbered = list(enumerate(results, first))
-    sentences = tuple(CitedSentence(result_text(one), (*names, number), gap="\n") for number, one in numbered)
-    queries: tuple[CitedQuery, ...] = tuple(cited_query(number, one) for number, one in numbered)
+    sentences = tuple(CitedSentence(format_result_text(one), (*names, number), gap="\n") for number, one in numbered)
+    queries: tuple[CitedQuery, ...] = tuple(cite_query(number, one) for number, one in numbered)
     return CitedAnswer(DATABASE, sentences, (), queries)
 
 
-def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, headings: Headings) -> CitedAnswer | None:
+def join_passages_and_results(
+    passages: CitedAnswer | None, results: CitedAnswer | None, headings: Headings
+) -> CitedAnswer | None:
     """Join both parts, each under its heading; None where there is neither."""
     if passages is None:
         if results is None or not headings.nothing:
             return results
-        parts = (_own(headings.documents), _own(headings.nothing), _own(headings.data, gap="\n\n"))
+        parts = (
+            _make_uncited_sentence(headings.documents),
+            _make_uncited_sentence(headings.nothing),
+            _make_uncited_sentence(headings.data, gap="\n\n"),
+        )
         return replace(results, sentences=(*parts, *results.sentences))
     opening = [headings.documents, headings.lead] if results and headings.documents else [headings.lead]
-    sentences = [*map(_own, opening), *passages.sentences]
+    sentences = [*map(_make_uncited_sentence, opening), *passages.sentences]
     if results is not None:
-        sentences += [_own(headings.data, gap="\n\n"), *results.sentences]
+        sentences += [_make_uncited_sentence(headings.data, gap="\n\n"), *results.sentences]
     return replace(passages, sentences=tuple(sentences), queries=results.queries if results else ())
 
 
-def further(first: CitedAnswer, best: Sequence[Best]) -> CitedAnswer:
+def append_further_passages(first: CitedAnswer, best: Sequence[Best]) -> CitedAnswer:
     """Append the passages that follow an answer's first one; one that it already cites as a contradiction is kept once."""
     shown = {span.chunk_id for span in first.citations}
-    rest = passages_answer([item for item in best if item.hit.passage.chunk_id not in shown])
+    rest = build_passages_answer([item for item in best if item.hit.passage.chunk_id not in shown])
     taken = max(span.number for span in first.citations)
     return replace(
         first,
@@ -74,5 +80,5 @@ def further(first: CitedAnswer, best: Sequence[Best]) -> CitedAnswer:
     )
 
 
-def _own(text: str, gap: str = "\n") -> CitedSentence:
+def _make_uncited_sentence(text: str, gap: str = "\n") -> CitedSentence:
     return CitedSentence(text, (), gap=gap)

@@ -11,14 +11,14 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from agent.evidence.injection_filter import injections_in
-from agent.text.sentences import Sentence, split
-from agent.text.words import identifiers_in, matter_terms, term_ids
+from agent.evidence.injection_filter import find_injections
+from agent.text.sentences import Sentence, split_sentences
+from agent.text.words import find_content_terms, find_identifiers, term_ids_of
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.search import Found, Hit
-from knowledge.retrieval.term_weights import matter_weights, share_of_passages
-from knowledge.text.normalise import normalise
-from knowledge.text.terms import term_id, terms
+from knowledge.retrieval.term_weights import estimate_passage_share, weigh_subject_terms
+from knowledge.text.normalise import normalise_text
+from knowledge.text.terms import extract_terms, hash_term
 
 MAX = 5  # passages: the best one, and those folded below it
 MAX_SENTENCES = 3  # highlighted in a passage
@@ -53,38 +53,38 @@ class Best:
         return self.sentences[-1].end
 
 
-def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
+def select_best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
     """Return at most MAX relevant passages, best first; none where the best is below the threshold.
 
     any_word: one content word of the question suffices, for a search in documents that the conversation cites. Raises
     the embedder's errors.
     """
-    hits = codes_first(question, speaking(question, found, any_word=any_word))
+    hits = prefer_hits_with_codes(question, select_relevant_hits(question, found, any_word=any_word))
     chosen: list[Best] = []
     for hit in hits:
-        if sentences := highlighted(question, hit, found, embedder):
+        if sentences := select_highlights(question, hit, found, embedder):
             chosen.append(Best(hit, sentences))
         if len(chosen) == MAX:
             break
     return chosen
 
 
-def speaking(question: str, found: Found, *, any_word: bool = False) -> list[Hit]:
+def select_relevant_hits(question: str, found: Found, *, any_word: bool = False) -> list[Hit]:
     """Return the relevant hits, in their order."""
-    matter = frozenset(map(term_id, matter_terms(question))) if any_word else frozenset[int]()
+    matter = frozenset(map(hash_term, find_content_terms(question))) if any_word else frozenset[int]()
     return [
         hit
         for hit in found.hits
-        if is_near(hit) or names_exactly(question, hit, found) or term_ids(hit.passage.text) & matter
+        if is_relevant_hit(hit) or contains_exact_name(question, hit, found) or term_ids_of(hit.passage.text) & matter
     ]
 
 
-def _matter(question: str, found: Found) -> dict[int, float]:
+def _weigh_question_terms(question: str, found: Found) -> dict[int, float]:
     asked = found.asked
-    return matter_weights(question, asked.frequencies, asked.corpus_chunks) if asked else {}
+    return weigh_subject_terms(question, asked.frequencies, asked.corpus_chunks) if asked else {}
 
 
-def is_near(hit: Hit) -> bool:
+def is_relevant_hit(hit: Hit) -> bool:
     """Return whether a passage is relevant at all, rather than only the best of a search without a good hit."""
     score = hit.scores.rerank
     if score is None or (settings.RERANKER == "maxsim" and score <= -1):  # no token vectors were stored
@@ -92,18 +92,20 @@ def is_near(hit: Hit) -> bool:
     return score >= NEAR.get(settings.RERANKER, NEAR["none"])
 
 
-def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
+def select_highlights(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
     """Return the one to three most relevant sentences of a passage, in reading order."""
-    sentences = _sentences_of(hit)
+    sentences = _list_sentences(hit)
     if not sentences:
         return ()
-    scores = _weighed(question, hit, sentences, found, embedder)
+    scores = _score_sentences(question, hit, sentences, found, embedder)
     order = np.argsort(-scores, kind="stable")[:MAX_SENTENCES]
     near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
     return tuple(sentences[place][0] for place in sorted(near))
 
 
-def _weighed(question: str, hit: Hit, parts: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
+def _score_sentences(
+    question: str, hit: Hit, parts: Sequence[Told], found: Found, embedder: Embedder
+) -> NDArray[np.float64]:
     """Score each sentence: its similarity to the question, and its share of the matter that the headings leave open.
 
     The similarity is that of the sentence together with its headings. A heading inside the passage belongs to the text
@@ -113,26 +115,26 @@ def _weighed(question: str, hit: Hit, parts: Sequence[Told], found: Found, embed
     above = [part for part in (passage.title, *passage.heading_path) if part]
     texts = ["\n".join([" > ".join([*above, under] if under else above), item.text]) for item, under in parts]
     likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
-    known = term_ids("\n".join(above))
-    shares = {term: share for term, share in _matter(question, found).items() if term not in known}
+    known = term_ids_of("\n".join(above))
+    shares = {term: share for term, share in _weigh_question_terms(question, found).items() if term not in known}
     left = max(sum(shares.values()), MIN_LEFT)
-    terms = [term_ids(f"{under}\n{item.text}") for item, under in parts]
+    terms = [term_ids_of(f"{under}\n{item.text}") for item, under in parts]
     covered = [sum(share for term, share in shares.items() if term in one) / left for one in terms]
     begins = [begins_with_name(question, item) for item, _under in parts]
     return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
 
 
-def _sentences_of(hit: Hit) -> list[Told]:
+def _list_sentences(hit: Hit) -> list[Told]:
     """Return the parts that may be highlighted, each with its heading inside the passage.
 
     Headings and prompt injections are left out.
     """
     sentences: list[Told] = []
     under = ""
-    for item in split(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
+    for item in split_sentences(hit.passage.text, hit.passage.blocks)[:MAX_WEIGHED]:
         if item.kind == "heading":
             under = "" if item.text in (hit.passage.title, *hit.passage.heading_path) else item.text
-        elif not injections_in(item.text):
+        elif not find_injections(item.text):
             sentences.append((item, under))
     return sentences
 
@@ -144,58 +146,64 @@ _NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
 FEW, SHARE = 5, 0.01  # number or share of a base's passages up to which a name is rare; chosen by hand
 
 
-def names_exactly(question: str, hit: Hit, found: Found) -> bool:
+def contains_exact_name(question: str, hit: Hit, found: Found) -> bool:
     """Return whether a passage has a rare name of the question that is no ordinary word, whatever its similarity."""
     if found.asked is None:
         return False
-    names = _exact_names(question, found.asked.frequencies, found.asked.corpus_chunks)
-    terms = term_ids(_text_of(hit)) if names else frozenset[int]()
+    names = _find_exact_names(question, found.asked.frequencies, found.asked.corpus_chunks)
+    terms = term_ids_of(_join_passage_text(hit)) if names else frozenset[int]()
     return any(name <= terms for name in names)
 
 
-def codes_first(question: str, hits: list[Hit]) -> list[Hit]:
+def prefer_hits_with_codes(question: str, hits: list[Hit]) -> list[Hit]:
     """Return the hits with a code of the question, or a variant of it (KG-400-L); all hits where none has one.
 
     Those with a row or a clause that begins with it come first.
     """
-    codes = _codes_of(question)
-    naming = [hit for hit in hits if any(_is_variant(one, codes) for one in identifiers_in(_text_of(hit)))]
-    return sorted(naming, key=lambda hit: not _has_row_of(question, hit)) or hits
+    codes = _find_codes(question)
+    naming = [
+        hit for hit in hits if any(_is_code_variant(one, codes) for one in find_identifiers(_join_passage_text(hit)))
+    ]
+    return sorted(naming, key=lambda hit: not _has_matching_row(question, hit)) or hits
 
 
-def _has_row_of(question: str, hit: Hit) -> bool:
-    return any(begins_with_name(question, item) for item in split(hit.passage.text, hit.passage.blocks))
+def _has_matching_row(question: str, hit: Hit) -> bool:
+    return any(begins_with_name(question, item) for item in split_sentences(hit.passage.text, hit.passage.blocks))
 
 
 def begins_with_name(question: str, sentence: Sentence) -> bool:
     """Return whether a sentence begins with a code or number of the question, like a row or clause about it."""
     first = sentence.cells[0] if sentence.cells else sentence.text
-    named = {word.lower() for word in _EXACT.findall(normalise(question)) if _DIGIT.search(word)} | _codes_of(question)
+    named = {word.lower() for word in _EXACT.findall(normalise_text(question)) if _DIGIT.search(word)} | _find_codes(
+        question
+    )
     return any(re.match(rf"\W*{re.escape(name)}(?![\w.]\w)", first, re.IGNORECASE) for name in named)
 
 
-def _codes_of(question: str) -> frozenset[str]:
+def _find_codes(question: str) -> frozenset[str]:
     """Return the codes of a question, in lower case; one written with a space in all spellings used in documents."""
-    spaced = [(letters.lower(), digits) for letters, digits in _SPACED.findall(normalise(question))]
-    return identifiers_in(question) | {f"{letters}{dash}{digits}" for letters, digits in spaced for dash in ("", "-")}
+    spaced = [(letters.lower(), digits) for letters, digits in _SPACED.findall(normalise_text(question))]
+    return find_identifiers(question) | {f"{letters}{dash}{digits}" for letters, digits in spaced for dash in ("", "-")}
 
 
-def _is_variant(code: str, asked: frozenset[str]) -> bool:
+def _is_code_variant(code: str, asked: frozenset[str]) -> bool:
     return any(code == one or code.startswith(f"{one}-") for one in asked)
 
 
-def _exact_names(question: str, frequencies: Mapping[int, int], passages: int) -> list[frozenset[int]]:
+def _find_exact_names(question: str, frequencies: Mapping[int, int], passages: int) -> list[frozenset[int]]:
     """Return the term ids of each exact name found in documents. frequencies: {term id: number of passages}."""
     most = max(FEW, SHARE * passages)
     found = []
-    for word in dict.fromkeys(_EXACT.findall(normalise(question))):
-        parts = terms(word)
-        ids = frozenset(map(term_id, parts))
-        is_rare = any(0 < frequencies.get(term_id(part), 0) <= most and not share_of_passages(part) for part in parts)
+    for word in dict.fromkeys(_EXACT.findall(normalise_text(question))):
+        parts = extract_terms(word)
+        ids = frozenset(map(hash_term, parts))
+        is_rare = any(
+            0 < frequencies.get(hash_term(part), 0) <= most and not estimate_passage_share(part) for part in parts
+        )
         if is_rare and ids <= frequencies.keys() and not _NO_NAME.fullmatch(word):
             found.append(ids)
     return found
 
 
-def _text_of(hit: Hit) -> str:
+def _join_passage_text(hit: Hit) -> str:
     return "\n".join((hit.passage.title, *hit.passage.heading_path, hit.passage.text))

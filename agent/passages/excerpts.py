@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from agent.text.sentences import Sentence, split
+from agent.text.sentences import Sentence, split_sentences
 from knowledge.text.passage_blocks import PassageBlock
 
 MAX_ROWS = 8  # of a table, those around the marked ones
@@ -33,19 +33,19 @@ class Part:
     is_cut: bool = False
 
 
-def excerpt_of(
+def build_excerpt(
     text: str, start: int, end: int, blocks: tuple[PassageBlock, ...] = (), *, texts: Collection[str] = ()
 ) -> tuple[Part, ...]:
     """Return a passage with the sentences of text[start:end] marked; limited to those that an answer said, if any."""
-    sentences = split(text, blocks)
+    sentences = split_sentences(text, blocks)
     inside = [one for one in sentences if one.start < end and start < one.end and one.kind != "heading"]
     marked = {entry.start for entry in inside if entry.text in texts} or {entry.start for entry in inside}
     return tuple(
-        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda item: (item.part, item.kind))
+        _make_part(list(group), marked) for _place, group in groupby(sentences, key=lambda item: (item.part, item.kind))
     )
 
 
-def folded(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
+def split_around_marks(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
     """Split a passage into what comes before its marks, the marks with their heading, and what comes after; a short one is not split."""
     marked = [place for place, part in enumerate(parts) if any(piece.is_marked for piece in part.pieces)]
     if not marked or sum(len(piece.text) for part in parts for piece in part.pieces) <= SHORT:
@@ -56,22 +56,22 @@ def folded(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...],
     return parts[:begin], parts[begin : marked[-1] + 1], parts[marked[-1] + 1 :]
 
 
-def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
+def _make_part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
     match sentences[0].kind:
         case "row":
-            return _table(sentences, marked)
+            return _make_table_part(sentences, marked)
         case "item":
             items = [list(group) for _block, group in groupby(sentences, key=lambda sentence: sentence.block)]
-            return Part("list", tuple(_piece(item, marked) for item in items))
+            return Part("list", tuple(_make_piece(item, marked) for item in items))
         case kind:
-            return Part(kind, tuple(_piece([sentence], marked) for sentence in sentences))
+            return Part(kind, tuple(_make_piece([sentence], marked) for sentence in sentences))
 
 
-def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
+def _make_piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
     return Piece(" ".join(one.text for one in sentences), any(one.start in marked for one in sentences))
 
 
-def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:
+def _make_table_part(rows: Sequence[Sentence], marked: Collection[int]) -> Part:
     """Return the marked rows with adjacent ones."""
     places = [place for place, row in enumerate(rows) if row.start in marked] or [0]
     first, last = places[0], places[-1]

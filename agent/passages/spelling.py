@@ -9,8 +9,8 @@ import string
 from collections.abc import Iterable
 from functools import lru_cache
 
-from agent.text.words import term_ids
-from knowledge.text.everyday import everyday_rates, is_rare_english
+from agent.text.words import term_ids_of
+from knowledge.text.everyday import is_rare_english, load_everyday_rates
 
 SHORTEST = 5  # letters: shorter words resemble too many others
 _WORD = re.compile(r"(?<![\w@./-])[a-z]{5,}(?![\w@/-]|\.\w)")  # what begins with a capital is a name
@@ -30,26 +30,30 @@ _REGIONAL = (  # British and American spellings of one word
 )
 
 
-def respelt(question: str, passages: Iterable[str]) -> str:
+def correct_spelling(question: str, passages: Iterable[str]) -> str:
     """Replace each unknown English word by the most common one that differs in one typo; "" where nothing changes.
 
     Words found in the passages, in British or American spelling, and names are kept.
     """
-    terms = frozenset[int]().union(*map(term_ids, passages))
+    terms = frozenset[int]().union(*map(term_ids_of, passages))
 
     def mended(found: re.Match[str]) -> str:
         word = found[0]
-        if word in _rates() or term_ids(word) <= terms:
+        if word in _load_word_rates() or term_ids_of(word) <= terms:
             return word
-        near = _slips(word)
-        return max(near, key=lambda item: (_rates()[item], item)) if near and not _is_regional(word) else word
+        near = _find_one_typo_words(word)
+        return (
+            max(near, key=lambda item: (_load_word_rates()[item], item))
+            if near and not _is_regional_spelling(word)
+            else word
+        )
 
     mended_question = _WORD.sub(mended, question)
     return mended_question if mended_question != question else ""
 
 
 @lru_cache(maxsize=1_024)
-def _is_regional(word: str) -> bool:
+def _is_regional_spelling(word: str) -> bool:
     """Return whether a word is a British or American spelling.
 
     “summarise” is no typo of “summaries”.
@@ -57,7 +61,7 @@ def _is_regional(word: str) -> bool:
     return is_rare_english({spelt.sub(other, word) for spelt, other in _REGIONAL} - {word})
 
 
-def _slips(word: str) -> set[str]:
+def _find_one_typo_words(word: str) -> set[str]:
     """Return the English words that differ by one omitted, added, changed or swapped letter."""
     cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     letters = string.ascii_lowercase
@@ -65,8 +69,8 @@ def _slips(word: str) -> set[str]:
     near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
     near |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
     near |= {head + letter + tail for head, tail in cuts for letter in letters}
-    return {item for item in near if len(item) >= SHORTEST and item in _rates()}
+    return {item for item in near if len(item) >= SHORTEST and item in _load_word_rates()}
 
 
-def _rates() -> dict[str, float]:
-    return everyday_rates("en")
+def _load_word_rates() -> dict[str, float]:
+    return load_everyday_rates("en")

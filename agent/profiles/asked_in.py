@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.sources.data_scope import TableName
-from business.sources.table_choice import tables_named
+from business.sources.table_choice import find_tables_by_name
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.retrieval.conditions import Condition
-from knowledge.services.fields import conditions_of
+from knowledge.services.fields import parse_conditions
 
 MAX_TABLES = 20
 Said = str | int | float | None
@@ -51,7 +51,7 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
     """
     if names and not principal.may_use(TokenScope.SQL):
         raise PermissionDenied(_("To ask tables, a token needs the scope “sql”."))
-    found = tables_named(principal, names) if names else {}
+    found = find_tables_by_name(principal, names) if names else {}
     missing = next((name for name in names if name not in found), None)
     if missing is not None:
         raise NotFound(
@@ -60,9 +60,11 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
         )
 
 
-def conditions(principal: Principal, says: Iterable[FieldSays], base_ids: Sequence[UUID] = ()) -> tuple[Condition, ...]:
+def build_conditions(
+    principal: Principal, says: Iterable[FieldSays], base_ids: Sequence[UUID] = ()
+) -> tuple[Condition, ...]:
     """Return the conditions as the search takes them.
 
     Raises InvalidInput for a field that this person does not see in these bases, and for a value that does not fit.
     """
-    return conditions_of(principal, (item.model_dump() for item in says), base_ids)
+    return parse_conditions(principal, (item.model_dump() for item in says), base_ids)

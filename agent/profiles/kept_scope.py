@@ -12,26 +12,26 @@ from knowledge.retrieval.search import Scope
 _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
 
 
-def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
+def convert_scope_to_json(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
     """Return the scope as JSON: ids by kind, metadata conditions, and tables; empty for an unrestricted scope."""
     scope_data: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
-    scope_data["metadata"] = [kept_condition(item) for item in scope.metadata]
+    scope_data["metadata"] = [convert_condition_to_json(item) for item in scope.metadata]
     scope_data["tables"] = [asdict(table) for table in tables]
     return {name: item for name, item in scope_data.items() if item}
 
 
-def kept_condition(condition: Condition) -> dict[str, Any]:
+def convert_condition_to_json(condition: Condition) -> dict[str, Any]:
     """Return the non-empty parts of a condition, as in the API's `metadata`."""
     return {name: value for name, value in asdict(condition).items() if value not in (None, "")}
 
 
-def scope_of(row: Mapping[str, Any]) -> Scope:
-    """Return the document scope that `kept` was made from."""
+def read_stored_scope(row: Mapping[str, Any]) -> Scope:
+    """Return the document scope that `convert_scope_to_json` was made from."""
     bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
     metadata = tuple(Condition(**item) for item in row.get("metadata", ()))
     return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
 
 
-def tables_of(row: Mapping[str, Any]) -> tuple[TableName, ...]:
-    """Return the tables that `kept` was made from."""
+def read_stored_tables(row: Mapping[str, Any]) -> tuple[TableName, ...]:
+    """Return the tables that `convert_scope_to_json` was made from."""
     return tuple(TableName(**item) for item in row.get("tables", ()))

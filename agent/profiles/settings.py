@@ -62,7 +62,7 @@ class Options:
 
     uses_tools, searches_web: None: the profile's. asked_as: the client's id of the question; the same id in a
     conversation is the same question. is_wide: use more passages than usual. follows, instead_of: its place in the
-    conversation (`agent.conversations.branches.followed`). attachments: ids of the conversation's files to search.
+    conversation (`agent.conversations.branches.find_parent_message`). attachments: ids of the conversation's files to search.
     tables: of data sources to query. channel: for the audit log; "" for the pages and our own API.
     """
 

@@ -55,6 +55,6 @@ _breakers: dict[tuple[str, str], Breaker] = {}
 _breakers_lock = threading.Lock()
 
 
-def breaker_of(base_url: str, model: str) -> Breaker:
+def find_breaker(base_url: str, model: str) -> Breaker:
     with _breakers_lock:
         return _breakers.setdefault((base_url, model), Breaker())

@@ -7,77 +7,77 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.providers.base import CUT, CallPiece, Delta, Usage
-from copilot_site.lib.text.json_input import cleaned
+from copilot_site.lib.text.json_input import remove_forbidden_characters
 
 
-def delta_of(chunk: object) -> Delta:
+def parse_delta(chunk: object) -> Delta:
     """Return the delta of a parsed chunk.
 
     Only one choice is read; a whole `message` and the old `function_call` are accepted.
     """
-    read = _object(chunk)
-    counted = _usage(_object(read.get("usage")))
+    read = _read_object(chunk)
+    counted = _read_usage(_read_object(read.get("usage")))
     choices = read.get("choices")
-    choice = _object(choices[0]) if isinstance(choices, list) and choices else None
+    choice = _read_object(choices[0]) if isinstance(choices, list) and choices else None
     if choice is None:
         return Delta(usage=counted)
-    delta = _object(choice.get("delta")) or _object(choice.get("message"))
-    calls = [_object(call) for call in _list(delta.get("tool_calls"))]
-    if old := _object(delta.get("function_call")):
+    delta = _read_object(choice.get("delta")) or _read_object(choice.get("message"))
+    calls = [_read_object(call) for call in _read_list(delta.get("tool_calls"))]
+    if old := _read_object(delta.get("function_call")):
         calls.append({"function": old})
     return Delta(
-        text=_text(delta.get("content")),
-        reasoning=_text(delta.get("reasoning_content") or delta.get("reasoning")),
-        calls=tuple(map(_piece, calls)),
-        finish=_word(choice.get("finish_reason")),
+        text=_read_text(delta.get("content")),
+        reasoning=_read_text(delta.get("reasoning_content") or delta.get("reasoning")),
+        calls=tuple(map(_read_call_piece, calls)),
+        finish=_read_word(choice.get("finish_reason")),
         usage=counted,
     )
 
 
-def _object(value: object) -> Mapping[str, Any]:
+def _read_object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: object) -> list[Any]:
+def _read_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _text(content: object) -> str:
+def _read_text(content: object) -> str:
     """Return the content as text; some services send a list of parts."""
     if isinstance(content, str):
-        return str(cleaned(content))
-    return "".join(_text(_object(part).get("text")) for part in _list(content))
+        return str(remove_forbidden_characters(content))
+    return "".join(_read_text(_read_object(part).get("text")) for part in _read_list(content))
 
 
-def _word(value: object) -> str:
+def _read_word(value: object) -> str:
     """Return a name or an id as text; some services send a number."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else _text(value)
+    return str(value) if is_number else _read_text(value)
 
 
-def _number(value: object) -> int | None:
-    word = _word(value)
+def _read_number(value: object) -> int | None:
+    word = _read_word(value)
     return int(word) if word.isascii() and word.isdecimal() else None
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage | None:
+def _read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Return the usage, None for zero counts: some services send zeros until the end."""
-    sent, written = _number(usage.get("prompt_tokens")) or 0, _number(usage.get("completion_tokens")) or 0
-    kept = _number(_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    kept = kept or _number(usage.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
+    sent, written = _read_number(usage.get("prompt_tokens")) or 0, _read_number(usage.get("completion_tokens")) or 0
+    kept = _read_number(_read_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    kept = kept or _read_number(usage.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
     return Usage(sent, written, min(kept, sent)) if sent or written else None
 
 
-def _piece(call: Mapping[str, Any]) -> CallPiece:
-    function = _object(call.get("function"))
+def _read_call_piece(call: Mapping[str, Any]) -> CallPiece:
+    function = _read_object(call.get("function"))
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, str):  # some services send the object itself
         arguments = json.dumps(arguments, ensure_ascii=False)
     return CallPiece(
-        index=_number(call.get("index")),
-        id=_word(call.get("id")),
-        name=_text(function.get("name")),
-        arguments=_text(arguments),
+        index=_read_number(call.get("index")),
+        id=_read_word(call.get("id")),
+        name=_read_text(function.get("name")),
+        arguments=_read_text(arguments),
     )
 
 
@@ -115,12 +115,12 @@ class Thoughts:
         spoken, thought, was_thought = "", delta.reasoning, False
         while True:
             if self._is_inside:
-                content, thinks, is_done = self._thinking()
-            elif (before := self._unbegun()) is not None:
+                content, thinks, is_done = self._release_thinking()
+            elif (before := self._release_unopened_thinking()) is not None:
                 content, thinks, is_done = "", f"{spoken}{before}", False
                 spoken, was_thought = "", True
             else:
-                content, thinks, is_done = self._speaking()
+                content, thinks, is_done = self._release_speech()
             spoken, thought = spoken + content, thought + thinks
             if is_done:
                 return replace(delta, text=spoken, reasoning=thought, was_thought=was_thought)
@@ -135,7 +135,7 @@ class Thoughts:
             return Delta(reasoning=held)
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
-    def _unbegun(self) -> str | None:
+    def _release_unopened_thinking(self) -> str | None:
         """Return and remove the text before the end of a thinking block that was never opened.
 
         None where there is no such end.
@@ -147,7 +147,7 @@ class Thoughts:
         self._is_past, self._last, self._held = False, "", rest
         return before
 
-    def _thinking(self) -> tuple[str, str, bool]:
+    def _release_thinking(self) -> tuple[str, str, bool]:
         """Return the text and thinking that can be released, and whether no more can be."""
         if self.is_begun and not self._has_thought and not self._assumed:
             begun = self._held.lstrip()
@@ -165,7 +165,7 @@ class Thoughts:
         self._assumed += thought if self.is_begun and not self._has_thought else ""
         return "", thought, True
 
-    def _speaking(self) -> tuple[str, str, bool]:
+    def _release_speech(self) -> tuple[str, str, bool]:
         if not self._is_past:  # white space around a block that comes first is nothing
             begun = self._held.lstrip()
             if self._has_thought or begun.startswith(OPEN):
@@ -177,15 +177,15 @@ class Thoughts:
             marks = (OPEN,) if self._has_thought else (OPEN, CLOSE)
             kept = max(size if content.endswith(mark[:size]) else 0 for mark in marks for size in range(len(mark)))
             content, self._held = content[: len(content) - kept], content[len(content) - kept :]
-            return self._content(content), "", True
+            return self._remember_released_text(content), "", True
         self._held = rest
         before = f"{self._last}{content}"
         if before.endswith("`"):
-            return self._content(f"{content}{OPEN}"), "", False
+            return self._remember_released_text(f"{content}{OPEN}"), "", False
         self._is_inside, self._is_block = True, _BEGINS.search(before) is not None
-        return self._content(content), "", False
+        return self._remember_released_text(content), "", False
 
-    def _content(self, text: str) -> str:
+    def _remember_released_text(self, text: str) -> str:
         """Remember the text as the last one released, and return it."""
         self._last = f"{self._last}{text}"[-_REMEMBERED:]
         self._is_past |= bool(text.strip())

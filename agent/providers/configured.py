@@ -7,8 +7,8 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from agent.connections.local_models import policy_of
-from agent.connections.service_keys import KeyLost, opened
+from agent.connections.local_models import build_model_policy
+from agent.connections.service_keys import KeyLost, open_service_key
 from agent.models import LanguageModel
 from agent.providers.base import ChatModel, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
@@ -17,7 +17,7 @@ from copilot_site.lib.errors import InvalidInput
 FROM_SETTINGS = "default"  # the name of the model that the environment configures
 
 
-def served_model(name: str = "") -> ServedModel | None:
+def find_served_model(name: str = "") -> ServedModel | None:
     """Return the model of this name, or the default for ""; None where none is configured.
 
     Raises InvalidInput for an unknown name, ModelMisconfigured where its key cannot be read.
@@ -25,18 +25,18 @@ def served_model(name: str = "") -> ServedModel | None:
     rows = LanguageModel.objects.filter(is_enabled=True)
     row = rows.filter(name=name).first() if name else rows.filter(is_default=True).first()
     if row is not None:
-        return served_by(row)
+        return build_served_model(row)
     if name and name != FROM_SETTINGS:
-        known = ", ".join(model_names()) or "-"
+        known = ", ".join(list_model_names()) or "-"
         raise InvalidInput(
             _("There is no language model “%(name)s”. Choose from: %(known)s.") % {"name": name, "known": known}
         )
-    return model_of_settings()
+    return load_settings_model()
 
 
-def required_model(name: str = "") -> ServedModel:
+def require_served_model(name: str = "") -> ServedModel:
     """Return the model of this name, or the default, for commands. Raises InvalidInput where none is configured."""
-    served = served_model(name)
+    served = find_served_model(name)
     if served is None:
         raise InvalidInput(
             "No language model is configured: set COPILOT_LLM_BASE_URL and COPILOT_LLM_MODEL, or add one."
@@ -44,12 +44,12 @@ def required_model(name: str = "") -> ServedModel:
     return served
 
 
-def model_names() -> list[str]:
+def list_model_names() -> list[str]:
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
-    return [*names, FROM_SETTINGS] if model_of_settings() else names
+    return [*names, FROM_SETTINGS] if load_settings_model() else names
 
 
-async def probe(served: ServedModel) -> None:
+async def probe_model(served: ServedModel) -> None:
     """Send a tiny request and stop at its first word. Raises ModelError."""
     limits = replace(served.limits, first_s=15.0, total_s=20.0, attempts=1)
     model = connect(replace(served, limits=limits))
@@ -66,17 +66,19 @@ def connect(served: ServedModel) -> ChatModel:
     return OpenAICompatible(served)
 
 
-def served_by(row: LanguageModel) -> ServedModel:
+def build_served_model(row: LanguageModel) -> ServedModel:
     """Return the model of a row, stored or not. Raises ModelMisconfigured where its key cannot be read."""
     try:
-        key = opened(row.encrypted_key, row.base_url)
+        key = open_service_key(row.encrypted_key, row.base_url)
     except KeyLost as error:
         raise ModelMisconfigured(f"{row.name}: {error}") from error
     prices = Prices(Decimal(row.price_input), Decimal(row.price_output))
-    return ServedModel(row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=policy_of(row))
+    return ServedModel(
+        row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=build_model_policy(row)
+    )
 
 
-def model_of_settings() -> ServedModel | None:
+def load_settings_model() -> ServedModel | None:
     """Return the model that the environment configures, None where it does not."""
     chosen = settings.LLM
     if not chosen["base_url"] or not chosen["model"]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.budget import HARD, Budget, Limit, ModelCall, Spent
-from agent.prompting import count_messages, count_tokens
+from agent.prompting import count_message_tokens, count_tokens
 from agent.providers.base import Delta, Message, ModelError, Shape, Usage, WrappedModel
 from agent.providers.reply import Reply
 
@@ -35,25 +35,25 @@ class Metered(WrappedModel):
         limit = self.spent.limit_reached(self.budget)
         if limit in HARD:
             raise OutOfBudget(limit)
-        asked = Usage(count_messages(messages), 0)
-        self._add(asked)  # before the call: others may be made meanwhile
+        asked = Usage(count_message_tokens(messages), 0)
+        self._add_usage(asked)  # before the call: others may be made meanwhile
         reply, began_ns, error = Reply(), time.time_ns(), ""
         deltas: Any = self.model.stream(messages, tools=tools, shape=shape)
         try:
             async with aclosing(deltas):
-                while (delta := await self._next(deltas)) is not None:
+                while (delta := await self._read_next_delta(deltas)) is not None:
                     reply.take(delta)
                     yield delta
         except ModelError as failure:
             error = type(failure).__name__
             raise
         finally:
-            usage = self._count(asked, reply)
+            usage = self._count_usage(asked, reply)
             self.spent.model_calls.append(
                 ModelCall(began_ns, time.time_ns(), usage.input_tokens, usage.output_tokens, error)
             )
 
-    async def _next(self, deltas: AsyncIterator[Delta]) -> Delta | None:
+    async def _read_next_delta(self, deltas: AsyncIterator[Delta]) -> Delta | None:
         """Return the next delta, None at the end. Raises OutOfBudget where the run's time ends first."""
         try:
             async with asyncio.timeout(self.spent.seconds_left(self.budget)):
@@ -61,18 +61,18 @@ class Metered(WrappedModel):
         except TimeoutError:
             raise OutOfBudget(Limit.SECONDS) from None
 
-    def _count(self, asked: Usage, reply: Reply) -> Usage:
+    def _count_usage(self, asked: Usage, reply: Reply) -> Usage:
         """Count the usage reported by the service, else an estimate, instead of the estimate made before the call.
 
         Returns it.
         """
         text = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
         usage = reply.usage or Usage(asked.input_tokens, count_tokens(text))
-        self._add(asked, -1)
-        self._add(usage)
+        self._add_usage(asked, -1)
+        self._add_usage(usage)
         return usage
 
-    def _add(self, usage: Usage, times: int = 1) -> None:
+    def _add_usage(self, usage: Usage, times: int = 1) -> None:
         self.spent.input_tokens += times * usage.input_tokens
         self.spent.output_tokens += times * usage.output_tokens
         self.spent.cached_tokens += times * usage.cached_tokens

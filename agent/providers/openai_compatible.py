@@ -23,11 +23,11 @@ from agent.providers.base import (
     Prices,
     Shape,
 )
-from agent.providers.breaker import Breaker, breaker_of
-from agent.providers.chunks import Thoughts, delta_of
-from copilot_site.lib.http.request_ids import HEADER, current_id
+from agent.providers.breaker import Breaker, find_breaker
+from agent.providers.chunks import Thoughts, parse_delta
+from copilot_site.lib.http.request_ids import HEADER, find_current_id
 from copilot_site.lib.outgoing.addresses import Policy
-from copilot_site.lib.outgoing.http import async_transport, refusal_in
+from copilot_site.lib.outgoing.http import build_async_transport, find_refusal
 
 if TYPE_CHECKING:
     import openai  # imported on first use: it costs a second and 13 MB
@@ -77,7 +77,7 @@ class OpenAICompatible:
         self.name = served.name
         self.prices = served.prices
         self.context_tokens = served.context_tokens
-        self._breaker = breaker or breaker_of(served.base_url, served.model)
+        self._breaker = breaker or find_breaker(served.base_url, served.model)
 
     @cached_property
     def _client(self) -> "openai.AsyncOpenAI":
@@ -87,7 +87,7 @@ class OpenAICompatible:
         served, limits = self.served, self.served.limits
         timeout = openai.Timeout(limits.total_s, connect=limits.connect_s)
         transport = (
-            async_transport(served.policy, verify=_trusted(), limits=openai.DEFAULT_CONNECTION_LIMITS)
+            build_async_transport(served.policy, verify=_load_ssl_context(), limits=openai.DEFAULT_CONNECTION_LIMITS)
             if served.policy
             else None
         )
@@ -97,11 +97,11 @@ class OpenAICompatible:
             max_retries=0,
             timeout=timeout,
             http_client=openai.DefaultAsyncHttpxClient(
-                verify=_trusted(), timeout=timeout, transport=transport, follow_redirects=False
+                verify=_load_ssl_context(), timeout=timeout, transport=transport, follow_redirects=False
             ),  # no redirects: a question goes to the configured address or nowhere
         )
         if served.policy:
-            _without_environment(client)
+            _clear_environment_options(client)
         return client
 
     async def aclose(self) -> None:
@@ -115,7 +115,7 @@ class OpenAICompatible:
 
         Raises ModelError.
         """
-        _chunks()  # before the clock runs: the first one takes a second
+        _make_chunk_stream_class()  # before the clock runs: the first one takes a second
         limits = self.served.limits
         deadline = time.monotonic() + limits.total_s
         attempt, is_plain = 0, self._breaker.is_plain
@@ -123,14 +123,14 @@ class OpenAICompatible:
             attempt += 1
             self._breaker.check()
             begun = False
-            request = _request(self.served.model, messages, tools, shape, is_plain=is_plain)
+            request = _build_request_body(self.served.model, messages, tools, shape, is_plain=is_plain)
             try:
-                async for delta in self._once(request, deadline):
+                async for delta in self._attempt_request(request, deadline):
                     begun = True
                     yield delta
             except ModelUnavailable as error:
                 self._breaker.failed()
-                wait = _wait(error, attempt, limits)
+                wait = _compute_retry_wait(error, attempt, limits)
                 is_of_form = shape is not None and isinstance(error, ModelFell)  # another form follows
                 if begun or is_of_form or attempt >= limits.attempts or time.monotonic() + wait > deadline:
                     raise
@@ -147,46 +147,51 @@ class OpenAICompatible:
                 self._breaker.is_plain = is_plain
                 return
 
-    async def _once(self, request: dict[str, Any], deadline: float) -> AsyncIterator[Delta]:
+    async def _attempt_request(self, request: dict[str, Any], deadline: float) -> AsyncIterator[Delta]:
         """Make one attempt. Raises ModelUnavailable where nothing came, ModelBroken where it stopped in the middle."""
         import openai
 
         begun, finished = False, False
         try:
-            async with aclosing(self._deltas(request, deadline)) as deltas:
+            async with aclosing(self._iterate_deltas(request, deadline)) as deltas:
                 async for delta in deltas:
                     begun = True
                     is_count = delta.usage is not None and delta == Delta(usage=delta.usage)
                     finished = finished or bool(delta.finish) or is_count
                     yield delta
         except (openai.OpenAIError, OSError, ValueError, TimeoutError) as error:
-            raise self._reason(error, begun=begun) from error
+            raise self._convert_client_error(error, begun=begun) from error
         except Exception as error:  # the client passes on its transport's errors, which have no common base
             if not type(error).__module__.startswith(("httpx", "httpcore")):
                 raise
-            raise self._reason(error, begun=begun) from error
+            raise self._convert_client_error(error, begun=begun) from error
         if not begun:
             raise ModelUnavailable(f"{self.name} answered nothing")
         if not finished:
             raise ModelBroken(f"{self.name} stopped in the middle of its answer")
 
-    async def _deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
+    async def _iterate_deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
         """Yield non-empty deltas, each within its time limit. Raises TimeoutError and the client's errors."""
 
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
         # not `chat.completions.create`: it walks through every message and schema to rename fields that have their names
         # already, and makes a model of every chunk
-        options: Any = {"headers": {HEADER: named}} if (named := current_id()) else {}
+        options: Any = {"headers": {HEADER: named}} if (named := find_current_id()) else {}
         asked = self._client.post(
-            "/chat/completions", cast_to=object, body=request, options=options, stream=True, stream_cls=_chunks()
+            "/chat/completions",
+            cast_to=object,
+            body=request,
+            options=options,
+            stream=True,
+            stream_cls=_make_chunk_stream_class(),
         )
-        stream = await _by(until, asked)
+        stream = await _await_until_deadline(until, asked)
         begun, finish, thoughts = False, "", Thoughts(self._breaker.is_begun)
         try:
             chunks = aiter(stream)
-            while (chunk := await _by(until, anext(chunks, _END))) is not _END:
-                if (found := delta_of(chunk)) != Delta():
+            while (chunk := await _await_until_deadline(until, anext(chunks, _END))) is not _END:
+                if (found := parse_delta(chunk)) != Delta():
                     if (delta := thoughts.take(found)) != Delta():
                         yield delta
                     self._breaker.is_begun = thoughts.is_begun or self._breaker.is_begun
@@ -203,7 +208,7 @@ class OpenAICompatible:
         if begun and not finish and stream.is_done:
             yield Delta(finish="stop")
 
-    def _reason(self, error: Exception, *, begun: bool) -> ModelError:
+    def _convert_client_error(self, error: Exception, *, begun: bool) -> ModelError:
         """Return the failure in our words; never the response body, which may repeat the prompt."""
         import openai
 
@@ -213,11 +218,11 @@ class OpenAICompatible:
         if isinstance(error, openai.APIStatusError):
             message = f"{self.name} answered with status {error.status_code}"
             if error.status_code in {500, 501}:
-                return _with_wait(ModelFell(message), error)
+                return _add_requested_wait(ModelFell(message), error)
             if error.status_code == 429 or error.status_code > 501 or error.status_code == 408:
-                return _with_wait(ModelUnavailable(message), error)
+                return _add_requested_wait(ModelUnavailable(message), error)
             return ModelRefused(message) if error.status_code in {400, 422} else ModelMisconfigured(message)
-        if refused := refusal_in(error):
+        if refused := find_refusal(error):
             return ModelMisconfigured(f"{self.name}: {refused}")
         is_late = isinstance(error, TimeoutError | openai.APITimeoutError)
         how = (
@@ -228,7 +233,7 @@ class OpenAICompatible:
         return ModelUnavailable(f"{self.name} {how}")
 
 
-def _without_environment(client: "openai.AsyncOpenAI") -> None:
+def _clear_environment_options(client: "openai.AsyncOpenAI") -> None:
     """Clear the client's OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS.
 
     They are meant for the operator's own address only.
@@ -238,13 +243,13 @@ def _without_environment(client: "openai.AsyncOpenAI") -> None:
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _load_ssl_context() -> ssl.SSLContext:
     """Return a cached SSL context: reading the certificates takes 30 ms."""
     return ssl.create_default_context()
 
 
 @cache
-def _chunks() -> "type[openai.AsyncStream[object]]":
+def _make_chunk_stream_class() -> "type[openai.AsyncStream[object]]":
     """Return a stream class that yields chunks as JSON.
 
     It notes the service's end mark, and accepts a whole answer instead of a stream.
@@ -266,13 +271,13 @@ def _chunks() -> "type[openai.AsyncStream[object]]":
     return Chunks
 
 
-async def _by(deadline: float, waiting: Any) -> Any:
+async def _await_until_deadline(deadline: float, waiting: Any) -> Any:
     """Await something until a deadline of the monotonic clock. Raises TimeoutError."""
     async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
         return await waiting
 
 
-def _request(
+def _build_request_body(
     model: str,
     messages: Sequence[Message],
     tools: Sequence[Mapping[str, Any]],
@@ -289,10 +294,10 @@ def _request(
         request |= {"stream_options": {"include_usage": True}, "temperature": 0}
     if tools:
         request |= {"tools": list(tools), "tool_choice": "auto"}
-    return request | (_shaped(shape) if shape is not None else {})
+    return request | (_build_format_options(shape) if shape is not None else {})
 
 
-def _shaped(shape: Shape) -> dict[str, Any]:
+def _build_format_options(shape: Shape) -> dict[str, Any]:
     """Return the options that request a form."""
     schema = dict(shape.schema)
     if shape.form == "tool":
@@ -305,13 +310,13 @@ def _shaped(shape: Shape) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": strict}}
 
 
-def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
+def _add_requested_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
     """Return the error with the wait requested by the service, if any."""
-    error.retry_after_s = _seconds(answer.response.headers.get("retry-after", "").strip())
+    error.retry_after_s = _parse_retry_after(answer.response.headers.get("retry-after", "").strip())
     return error
 
 
-def _seconds(text: str) -> float | None:
+def _parse_retry_after(text: str) -> float | None:
     """Parse a Retry-After header, a number or an HTTP date, into seconds; None for anything else."""
     if text.replace(".", "", 1).isdecimal():
         return float(text)
@@ -322,7 +327,7 @@ def _seconds(text: str) -> float | None:
     return max(0.0, moment.timestamp() - time.time())
 
 
-def _wait(error: ModelUnavailable, attempt: int, limits: ModelLimits) -> float:
+def _compute_retry_wait(error: ModelUnavailable, attempt: int, limits: ModelLimits) -> float:
     """Return the seconds before the next attempt: as the service asks, else doubling; jitter spreads the runs."""
     if error.retry_after_s is not None:
         return error.retry_after_s if error.retry_after_s <= limits.longest_wait_s else float("inf")

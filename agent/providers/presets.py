@@ -120,6 +120,6 @@ OTHER: Final = Preset(
 )
 
 
-def preset_of(key: str) -> Preset:
+def find_preset(key: str) -> Preset:
     """Return a preset by its key, `OTHER` for any other key."""
     return next((preset for preset in PRESETS if preset.key == key), OTHER)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.providers.base import CallPiece, Delta, Usage
-from copilot_site.lib.text.json_input import loads_answer
+from copilot_site.lib.text.json_input import load_answer_json
 
 
 @dataclass
@@ -26,7 +26,7 @@ class PartialCall:
     def is_whole(self) -> bool:
         """Return whether the arguments are valid JSON so far."""
         try:
-            loads_answer(self.arguments)
+            load_answer_json(self.arguments)
         except ValueError:
             return False
         return True
@@ -61,20 +61,20 @@ class Reply:
         self.finish = delta.finish or self.finish
         self.usage = delta.usage or self.usage
         for piece in delta.calls:
-            self._call_of(piece).take(piece)
+            self._find_continued_call(piece).take(piece)
 
-    def _call_of(self, piece: CallPiece) -> PartialCall:
+    def _find_continued_call(self, piece: CallPiece) -> PartialCall:
         """Return the call that a piece continues, the latest matching one, or a new one.
 
         An index or an id decides; without either, a name after complete arguments begins the next call.
         """
-        known = next((call for call in reversed(self._calls) if self._same(call, piece)), None)
+        known = next((call for call in reversed(self._calls) if self._is_same_call(call, piece)), None)
         if known is None:
             known = PartialCall()
             self._calls.append(known)
         return known
 
-    def _same(self, call: PartialCall, piece: CallPiece) -> bool:
+    def _is_same_call(self, call: PartialCall, piece: CallPiece) -> bool:
         has_ids = bool(piece.id and call.id)
         if piece.index is not None and call.index is not None:
             if piece.index != call.index:

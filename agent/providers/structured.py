@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.reply import Reply
-from copilot_site.lib.text.json_input import loads_answer
+from copilot_site.lib.text.json_input import load_answer_json
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -26,16 +26,16 @@ class NoObject(ValueError):
         self.reply = reply
 
 
-async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
+async def request_object(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
     """Return the model's answer as `wanted`. Raises NoObject, and ModelError."""
-    reply = await _reply(model, messages, wanted)
+    reply = await _request_strictest_reply(model, messages, wanted)
     try:
-        return read(reply_content(reply), wanted)
+        return parse_wanted_object(extract_reply_content(reply), wanted)
     except ValueError as error:
         raise NoObject(str(error), reply) from error
 
 
-async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
+async def request_object_with_repair(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
     """Return the model's answer as `wanted`, with one retry for repair.
 
     Raises ModelError: ModelUnreadable where two answers in a row cannot be parsed, or one does not end.
@@ -43,30 +43,35 @@ async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T
     asked = list(messages)
     for _attempt in range(2):
         try:
-            return await ask_once(model, asked, wanted)
+            return await request_object(model, asked, wanted)
         except NoObject as error:
             asked += [
-                {"role": "assistant", "content": reply_content(error.reply) or "(nothing)"},
+                {"role": "assistant", "content": extract_reply_content(error.reply) or "(nothing)"},
                 {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
             ]
     raise ModelUnreadable(f"{model.name} twice gave no JSON object of the form that was asked for")
 
 
-def reply_content(reply: Reply) -> str:
+def extract_reply_content(reply: Reply) -> str:
     """Return a reply's content: the arguments of its tool call, else its text."""
     return reply.calls[0].arguments if reply.calls else reply.text
 
 
-async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
+async def _request_strictest_reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
     """Return the reply in the strictest form that the service accepts. Raises the ModelError of the last form tried."""
-    schema, name = _schema(wanted), wanted.__name__
-    forms = (Shape(name, _strict(schema)), Shape(name, schema, "tool"), Shape(name, schema, "json"), None)
+    schema, name = _build_object_schema(wanted), wanted.__name__
+    forms = (
+        Shape(name, _convert_to_strict_schema(schema)),
+        Shape(name, schema, "tool"),
+        Shape(name, schema, "json"),
+        None,
+    )
     for form in forms:
         reply = Reply()
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
-                if len(reply_content(reply)) > MAX_CHARACTERS:
+                if len(extract_reply_content(reply)) > MAX_CHARACTERS:
                     raise ModelUnreadable(f"{model.name} did not end its JSON object")
         except (ModelRefused, ModelFell):
             if form is None:
@@ -77,43 +82,43 @@ async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[Bas
 
 
 @cache
-def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
+def _build_object_schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
     """Return a cached schema, because making it takes milliseconds."""
     return wanted.model_json_schema()
 
 
-def _strict(schema: Any) -> Any:
+def _convert_to_strict_schema(schema: Any) -> Any:
     """Return the schema in OpenAI's strict form: every property required, no others allowed, no defaults."""
     if isinstance(schema, list):
-        return [_strict(item) for item in schema]
+        return [_convert_to_strict_schema(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "properties" not in schema:
-        return {name: _strict(value) for name, value in schema.items() if name != "default"}
-    properties = {name: _strict(value) for name, value in schema["properties"].items()}
-    rest = {name: _strict(value) for name, value in schema.items() if name != "properties"}
+        return {name: _convert_to_strict_schema(value) for name, value in schema.items() if name != "default"}
+    properties = {name: _convert_to_strict_schema(value) for name, value in schema["properties"].items()}
+    rest = {name: _convert_to_strict_schema(value) for name, value in schema.items() if name != "properties"}
     return rest | {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def read(text: str, wanted: type[T]) -> T:
+def parse_wanted_object(text: str, wanted: type[T]) -> T:
     """Parse the object in a text that may have fences, surrounding text or extra commas.
 
     Raises ValueError, in one line.
     """
     try:
-        return wanted.model_validate(_object(text))
+        return wanted.model_validate(_extract_json_object(text))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def _object(text: str) -> Any:
+def _extract_json_object(text: str) -> Any:
     fenced = _FENCE.search(text)
     body = fenced[1] if fenced else text
     start, end = body.find("{"), body.rfind("}")
     if start < 0 or end < start:
         raise ValueError("there is no JSON object in it")
     try:
-        return loads_answer(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
+        return load_answer_json(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
     except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from None

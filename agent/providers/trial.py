@@ -12,11 +12,11 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from agent.providers.base import ChatModel, Delta, ModelRefused
-from agent.providers.breaker import breaker_of
+from agent.providers.breaker import find_breaker
 from agent.providers.configured import connect
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import Reply
-from agent.providers.structured import NoObject, ask_once
+from agent.providers.structured import NoObject, request_object
 
 Findings = dict[str, Any]
 """first_s, per_s (tokens a second, where the service counts them), streams, thinks ("", "apart", "aloud"), json, tools, at."""
@@ -47,20 +47,20 @@ class Capital(BaseModel):
     capital: str
 
 
-async def _answers(model: ChatModel, served: ServedModel) -> Findings:
+async def _try_answering(model: ChatModel, served: ServedModel) -> Findings:
     began = time.monotonic()
     reply, pieces, first_s, last_s = Reply(), 0, 0.0, 0.0
-    async with aclosing(model.stream([_asked("Count from 1 to 20.")])) as deltas:  # type: ignore[type-var]
+    async with aclosing(model.stream([_build_user_message("Count from 1 to 20.")])) as deltas:  # type: ignore[type-var]
         async for delta in deltas:
             reply.take(delta)
-            if _says(delta):
+            if _has_content(delta):
                 last_s = time.monotonic() - began
                 first_s, pieces = first_s or last_s, pieces + 1
             if first_s and time.monotonic() - began > first_s + READ_S:
                 break
     tokens, took_s = reply.usage.output_tokens if reply.usage else 0, last_s - first_s
     is_measured = tokens >= MIN_TOKENS and took_s >= MIN_S
-    thinks = "aloud" if breaker_of(served.base_url, served.model).is_begun else "apart" if reply.reasoning else ""
+    thinks = "aloud" if find_breaker(served.base_url, served.model).is_begun else "apart" if reply.reasoning else ""
     return {
         "first_s": first_s,
         "per_s": round(tokens / took_s) if is_measured else 0,
@@ -70,25 +70,27 @@ async def _answers(model: ChatModel, served: ServedModel) -> Findings:
 
 
 async def _begins(model: ChatModel, _served: ServedModel) -> Findings:
-    async with aclosing(model.stream([_asked("Say yes.")])) as deltas:  # type: ignore[type-var]
+    async with aclosing(model.stream([_build_user_message("Say yes.")])) as deltas:  # type: ignore[type-var]
         await anext(deltas, None)
     return {}
 
 
-async def _json(model: ChatModel, _served: ServedModel) -> Findings:
+async def _try_json(model: ChatModel, _served: ServedModel) -> Findings:
     try:
-        await ask_once(
-            model, [_asked("What is the capital of France? Answer as JSON with country and capital.")], Capital
+        await request_object(
+            model,
+            [_build_user_message("What is the capital of France? Answer as JSON with country and capital.")],
+            Capital,
         )
     except (NoObject, ModelRefused):
         return {"json": False}
     return {"json": True}
 
 
-async def _tools(model: ChatModel, _served: ServedModel) -> Findings:
+async def _try_tools(model: ChatModel, _served: ServedModel) -> Findings:
     reply = Reply()
     try:
-        async for delta in model.stream([_asked("Use the tool to add 17 and 25.")], tools=[ADD]):
+        async for delta in model.stream([_build_user_message("Use the tool to add 17 and 25.")], tools=[ADD]):
             reply.take(delta)
     except ModelRefused:
         return {"tools": False}
@@ -96,13 +98,13 @@ async def _tools(model: ChatModel, _served: ServedModel) -> Findings:
 
 
 CHECKS: Final[Mapping[str, Callable[[ChatModel, ServedModel], Awaitable[Findings]]]] = {
-    "answers": _answers,
-    "json": _json,
-    "tools": _tools,
+    "answers": _try_answering,
+    "json": _try_json,
+    "tools": _try_tools,
 }
 
 
-def next_check(check: str) -> str:
+def find_next_check(check: str) -> str:
     """Return the check after this one, "" after the last."""
     names = [*CHECKS, ""]
     return names[names.index(check) + 1]
@@ -121,27 +123,27 @@ async def try_check(served: ServedModel, check: str = "") -> Findings:
         await model.aclose()
 
 
-def keep_findings(served: ServedModel, check: str, found: Findings) -> Findings:
+def store_findings(served: ServedModel, check: str, found: Findings) -> Findings:
     """Remember what a check found beside the checks before it, and return all. The first check forgets the last trial."""
-    before = {} if check == "answers" else findings_of(served.base_url, served.model)
+    before = {} if check == "answers" else load_findings(served.base_url, served.model)
     known = before | found | {"at": timezone.now()}
-    cache.set(_key(served.base_url, served.model), known, KEPT_S)
+    cache.set(_build_cache_key(served.base_url, served.model), known, KEPT_S)
     return known
 
 
-def findings_of(base_url: str, model: str) -> Findings:
+def load_findings(base_url: str, model: str) -> Findings:
     """Return what the last trial found, {} where there was none."""
-    found: Findings = cache.get(_key(base_url, model)) or {}
+    found: Findings = cache.get(_build_cache_key(base_url, model)) or {}
     return found
 
 
-def _asked(text: str) -> dict[str, str]:
+def _build_user_message(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
-def _says(delta: Delta) -> bool:
+def _has_content(delta: Delta) -> bool:
     return bool(delta.text or delta.reasoning)
 
 
-def _key(base_url: str, model: str) -> str:
+def _build_cache_key(base_url: str, model: str) -> str:
     return "model-trial:" + sha256(f"{base_url}\n{model}".encode()).hexdigest()

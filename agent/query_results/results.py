@@ -11,26 +11,26 @@ from django.utils.translation import gettext_noop
 from agent.conversations.branches import Tree
 from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
-from agent.evidence.items import text_hash
+from agent.evidence.items import hash_text
 from agent.models import Message, Role, Session
 from agent.run_state.cited_answer import CitedQuery
-from agent.runs.persistence import query_citation
+from agent.runs.persistence import make_query_citation
 from agent.verified_answers.services import verify_statement
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from business.logical_query.query import Inexpressible
-from business.logical_query.titles import titled
+from business.logical_query.titles import describe_with_title
 from business.logical_query.wording import Meaning
-from business.pipeline import free_meaning
-from business.presentation.query import query_shown
-from business.presentation.report import export_name, exported_rows
+from business.pipeline import describe_free_statement
+from business.presentation.query import build_query_shown
+from business.presentation.report import build_export_name, build_export_rows
 from business.results.shown_query import QueryShown
 from business.sources.services import OpenSource, open_source
 from business.statements.run_query import QueryResult, run_query
 from copilot_site.lib.errors import NotFound
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 PROVIDER = "database"
 
@@ -44,7 +44,7 @@ class Place:
     number: int
 
 
-def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
+def find_cited_result(principal: Principal, place: Place) -> tuple[str, QueryShown]:
     """Return the source's name and the result, under today's rights.
 
     Raises NotFound, alike for missing and no longer theirs.
@@ -56,68 +56,72 @@ def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
     raise NotFound(_("There is no such result, or you can no longer see it."))
 
 
-def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
+def export_result(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
     """Return the kept rows below their column names, and a file name that says when rows are missing. Audited.
 
     Raises NotFound.
     """
-    source, result = result_at(principal, place)
+    source, result = find_cited_result(principal, place)
     table = result.table
-    record(
+    record_action(
         principal,
         Action.RESULT_EXPORTED,
         run_id=str(place.message_id),
         detail={"source": source, "query_id": result.query_id, "rows": len(table.rows), "total": table.total},
     )
-    return exported_rows(result), export_name(source, result)
+    return build_export_rows(result), build_export_name(source, result)
 
 
-def run_again(principal: Principal, place: Place) -> UUID:
+def rerun_statement(principal: Principal, place: Place) -> UUID:
     """Run the same statement now and return the id of the new answer message.
 
     Raises NotFound, SqlRefused, SourceUnavailable.
     """
     principal = principal.in_conversation(place.session_id)
-    source, kept = result_at(principal, place)
+    source, kept = find_cited_result(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
-    fresh = _shown(opened, result, kept, statement=kept.statement, meaning=_meaning(opened, kept), is_same=True)
+    fresh = _make_query_shown(
+        opened, result, kept, statement=kept.statement, meaning=_describe_statement(opened, kept), is_same=True
+    )
     notice = gettext_noop("The same query, run again with your current rights.")
-    return _answer(principal, place, source, fresh, notice=notice)
+    return _store_new_answer(principal, place, source, fresh, notice=notice)
 
 
-def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
+def correct_statement(principal: Principal, place: Place, *, sql: str) -> UUID:
     """Run another statement for the same question and store it as the verified answer; return the new answer's id.
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
     """
     principal = principal.in_conversation(place.session_id)
-    source, kept = result_at(principal, place)
+    source, kept = find_cited_result(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(verify_statement)(principal, opened, question=kept.question, sql=sql)
-    fresh = _shown(
+    fresh = _make_query_shown(
         opened,
         result,
         kept,
         statement=sql.strip(),
-        meaning=free_meaning(opened, sql, language_of(kept.question) or "en"),
+        meaning=describe_free_statement(opened, sql, detect_language(kept.question) or "en"),
     )
     notice = gettext_noop("Verified by you. From now on this query answers the question for everyone who can run it.")
-    return _answer(principal, place, source, fresh, notice=notice)
+    return _store_new_answer(principal, place, source, fresh, notice=notice)
 
 
-def _meaning(opened: OpenSource, kept: QueryShown) -> Meaning:
+def _describe_statement(opened: OpenSource, kept: QueryShown) -> Meaning:
     """Return what a kept statement says, for the days for which it was made."""
-    language = language_of(kept.question) or "en"
+    language = detect_language(kept.question) or "en"
     if kept.logical_query is None or kept.asked_on is None:
-        return free_meaning(opened, kept.statement, language)
+        return describe_free_statement(opened, kept.statement, language)
     try:
-        return titled(kept.logical_query, opened.catalog, language, kept.asked_on, sql=kept.statement, now=opened.today)
+        return describe_with_title(
+            kept.logical_query, opened.catalog, language, kept.asked_on, sql=kept.statement, now=opened.today
+        )
     except Inexpressible:  # the layer has changed
-        return free_meaning(opened, kept.statement, language)
+        return describe_free_statement(opened, kept.statement, language)
 
 
-def _shown(
+def _make_query_shown(
     opened: OpenSource,
     result: QueryResult,
     kept: QueryShown,
@@ -126,20 +130,20 @@ def _shown(
     meaning: Meaning,
     is_same: bool = False,
 ) -> QueryShown:
-    return query_shown(
+    return build_query_shown(
         result,
         opened,
         question=kept.question,
         statement=statement,
         meaning=meaning,
-        language=language_of(kept.question) or "en",
+        language=detect_language(kept.question) or "en",
         logical_query=kept.logical_query if is_same else None,
         asked_on=kept.asked_on if is_same else None,
     )
 
 
 @transaction.atomic
-def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
+def _store_new_answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
     """Store the question again with its new answer, and audit it.
 
     notice: in English; it is shown in the page's language.
@@ -159,10 +163,10 @@ def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, 
         notice=notice,
         duration_ms=fresh.table.elapsed_ms,
     )
-    cited = CitedQuery(1, fresh.evidence_id, source, source, text_hash(text), fresh)
-    query_citation(answer.pk, cited, take_snapshot(principal)).save()
+    cited = CitedQuery(1, fresh.evidence_id, source, source, hash_text(text), fresh)
+    make_query_citation(answer.pk, cited, take_snapshot(principal)).save()
     session.save(update_fields=["updated_at"])
-    record(
+    record_action(
         principal,
         Action.QUESTION_ANSWERED,
         session,

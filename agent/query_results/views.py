@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agent.query_results.results import Place, correct, exported, result_at, run_again
-from authz.pages import signed_in
+from agent.query_results.results import Place, correct_statement, export_result, find_cited_result, rerun_statement
+from authz.pages import require_sign_in
 from authz.principal import Principal
-from business.sources.grants import require_manage
+from business.sources.grants import require_manager
 from business.sources.services import open_source
 from copilot_site.lib.errors import CopilotError, NotFound
 from copilot_site.lib.text.spreadsheets import CsvDownload
@@ -36,43 +36,43 @@ class Correction(forms.Form):
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def download(
     _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponseBase:
     """Return the kept rows as CSV."""
-    rows, filename = exported(principal, Place(session_id, message_id, number))
+    rows, filename = export_result(principal, Place(session_id, message_id, number))
     return CsvDownload(rows, filename=filename)
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def again(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int) -> HttpResponse:
     """Run the same query and redirect to the conversation, at the new answer or with the error."""
     try:
-        answer_id = run_again(principal, Place(session_id, message_id, number))
+        answer_id = rerun_statement(principal, Place(session_id, message_id, number))
     except NotFound:
         raise
     except CopilotError as error:
         messages.error(request, str(error))
         return redirect("conversation", session_id)
-    return _to_answer(session_id, answer_id)
+    return _redirect_to_answer(session_id, answer_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
+@require_sign_in
 def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponse:
     """Show the query in a form; a statement that passes guard and sandbox becomes the verified answer to its question."""
     place = Place(session_id, message_id, number)
-    source, kept = result_at(principal, place)
+    source, kept = find_cited_result(principal, place)
     opened = open_source(principal, source)
-    require_manage(principal, opened.source)
+    require_manager(principal, opened.source)
     form = Correction(request.POST if request.method == "POST" else None, initial={"sql": kept.statement})
     if form.is_valid():
         try:
-            return _to_answer(session_id, correct(principal, place, sql=form.cleaned_data["sql"]))
+            return _redirect_to_answer(session_id, correct_statement(principal, place, sql=form.cleaned_data["sql"]))
         except NotFound:
             raise
         except CopilotError as error:
@@ -89,5 +89,5 @@ def correction(
     return render(request, "agent/correct.html", context, status=400 if form.errors else 200)
 
 
-def _to_answer(session_id: UUID, answer_id: UUID) -> HttpResponse:
+def _redirect_to_answer(session_id: UUID, answer_id: UUID) -> HttpResponse:
     return redirect(f"{reverse('conversation-at', args=[session_id, answer_id])}#m-{answer_id}")

@@ -56,14 +56,14 @@ class Compared:
         """Return whether the result of the second run differs: right or wrong, its ending, or its leaks."""
         if self.first is None or self.second is None:
             return False
-        return _outcome(self.first) != _outcome(self.second)
+        return _build_outcome(self.first) != _build_outcome(self.second)
 
 
-def sets() -> QuerySet[QuestionSet]:
+def list_question_sets() -> QuerySet[QuestionSet]:
     return QuestionSet.objects.annotate(questions=Count("cases", distinct=True), times=Count("runs", distinct=True))
 
 
-def take_up() -> list[UUID]:
+def claim_stalled_runs() -> list[UUID]:
     """Return the open runs without an active worker, because one died or a task was lost.
 
     Each at most once per CLAIMED_FOR.
@@ -71,15 +71,15 @@ def take_up() -> list[UUID]:
     since = timezone.now() - CLAIMED_FOR
     at_work = CaseResult.objects.filter(done_at=None, claimed_at__gte=since).values("run")
     lost = SetRun.objects.filter(ended_at=None, stopped_at=None, queued_at__lt=since).exclude(pk__in=at_work)
-    return [run_id for run_id in lost.values_list("pk", flat=True) if _mark(run_id, since)]
+    return [run_id for run_id in lost.values_list("pk", flat=True) if _claim_run(run_id, since)]
 
 
-def _mark(run_id: UUID, since: datetime) -> bool:
+def _claim_run(run_id: UUID, since: datetime) -> bool:
     """Return whether this process has taken it up."""
     return bool(SetRun.objects.filter(pk=run_id, queued_at__lt=since).update(queued_at=timezone.now()))
 
 
-def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
+def compute_run_figures(runs: Iterable[SetRun]) -> list[Figures]:
     """Return the figures in the order of the runs, with one query for all."""
     rows = list(runs)
     done = Q(done_at__isnull=False)
@@ -97,10 +97,10 @@ def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
             mean=Avg("duration_ms", filter=done),
         )
     }
-    return [_figures(run, counted.get(run.pk)) for run in rows]
+    return [_build_figures(run, counted.get(run.pk)) for run in rows]
 
 
-def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
+def compare_runs(first: SetRun, second: SetRun | None) -> list[Compared]:
     """Return every question of either run, the changed ones first."""
     found: dict[UUID, list[CaseResult | None]] = {}
     cases: dict[UUID, Case] = {}
@@ -113,11 +113,11 @@ def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
     return sorted(comparisons, key=lambda item: not item.is_changed)
 
 
-def _outcome(row: CaseResult) -> tuple[str, str, int]:
+def _build_outcome(row: CaseResult) -> tuple[str, str, int]:
     return row.fault, row.stop_reason, row.leaks
 
 
-def _figures(run: SetRun, row: Mapping[str, object] | None) -> Figures:
+def _build_figures(run: SetRun, row: Mapping[str, object] | None) -> Figures:
     given: Mapping[str, object] = row or {}
     mean = given.get("mean")
     return Figures(

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from agent.runs.start import QUESTION_LENGTH
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.text.json_input import loads
+from copilot_site.lib.text.json_input import load_json
 
 FILE_BYTES = 5_000_000
 MAX_CASES = 2_000
@@ -29,7 +29,7 @@ class Line:
     forbidden: list[str]
 
 
-def text_of(file: UploadedFile[Any]) -> str:
+def read_uploaded_text(file: UploadedFile[Any]) -> str:
     """Return the text of an uploaded file. Raises InvalidInput where it is too large, or not UTF-8."""
     if (file.size or 0) > FILE_BYTES:
         raise InvalidInput(_("The file is larger than 5 MB."))
@@ -39,15 +39,19 @@ def text_of(file: UploadedFile[Any]) -> str:
         raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
 
 
-def lines_of(questions: str, judgements: str = "") -> list[Line]:
+def parse_question_lines(questions: str, judgements: str = "") -> list[Line]:
     """Parse a file of questions. Raises InvalidInput with the line.
 
     questions: JSON lines with `text` or `question`; also `id`, `person`, `answerable`, `answers`, `documents`,
     `must_not`. judgements: lines of query id, document and score, with a header, as TREC's qrels in TSV: scores above 0
     may be cited.
     """
-    cited = _judged(judgements)
-    found = [_line(number, text, cited) for number, text in enumerate(questions.splitlines(), start=1) if text.strip()]
+    cited = _parse_judgements(judgements)
+    found = [
+        _parse_question_line(number, text, cited)
+        for number, text in enumerate(questions.splitlines(), start=1)
+        if text.strip()
+    ]
     if not found:
         raise InvalidInput(_("The file has no questions."))
     if len(found) > MAX_CASES:
@@ -55,9 +59,9 @@ def lines_of(questions: str, judgements: str = "") -> list[Line]:
     return found
 
 
-def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
+def _parse_question_line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
     try:
-        given: Any = loads(text)
+        given: Any = load_json(text)
     except ValueError as error:
         raise InvalidInput(_("Line %(n)s is not JSON.") % {"n": number}) from error
     if not isinstance(given, dict):
@@ -75,20 +79,22 @@ def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
         question=question.strip(),
         person=person.strip(),
         is_answerable=answerable,
-        answers=_texts(number, given, "answers"),
-        documents=list(dict.fromkeys([*_texts(number, given, "documents"), *cited.get(str(key), [])]))[:MAX_WORDS],
-        forbidden=_texts(number, given, "must_not"),
+        answers=_read_text_list(number, given, "answers"),
+        documents=list(dict.fromkeys([*_read_text_list(number, given, "documents"), *cited.get(str(key), [])]))[
+            :MAX_WORDS
+        ],
+        forbidden=_read_text_list(number, given, "must_not"),
     )
 
 
-def _texts(number: int, given: dict[str, Any], name: str) -> list[str]:
+def _read_text_list(number: int, given: dict[str, Any], name: str) -> list[str]:
     texts = given.get(name) or []
     if not isinstance(texts, list) or not all(isinstance(item, str) and "\x00" not in item for item in texts):
         raise InvalidInput(_("Line %(n)s: “%(name)s” is a list of texts.") % {"n": number, "name": name})
     return [item for item in texts[:MAX_WORDS] if item.strip()]
 
 
-def _judged(text: str) -> dict[str, list[str]]:
+def _parse_judgements(text: str) -> dict[str, list[str]]:
     """Return the documents with a score above 0, by query id."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(text.splitlines(), start=1):

@@ -18,17 +18,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agent.models import AgentProfile, Case, SetRun
 from agent.oversight.replay import get_answer
 from agent.question_sets import services
-from agent.question_sets.selectors import compared, figures_of, sets
-from agent.question_sets.upload import lines_of, text_of
+from agent.question_sets.selectors import compare_runs, compute_run_figures, list_question_sets
+from agent.question_sets.upload import parse_question_lines, read_uploaded_text
 from agent.runs.start import QUESTION_LENGTH
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from authz.rights.governing import require_oversight
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.http.forms import first_fault
-from knowledge.governance.parameters import holder_names
+from copilot_site.lib.http.forms import find_first_fault
+from knowledge.governance.parameters import list_holder_names
 
 PAGE_SIZE = 50
 FILES_ID = "id_file_%s"  # the form of a question stands on the same page, and names a person, too
@@ -63,7 +63,7 @@ class CaseForm(forms.Form):
     )  # fmt: skip
 
 
-def filled_form(case: Case) -> CaseForm:
+def build_case_form(case: Case) -> CaseForm:
     lists = {name: "\n".join(getattr(case, name)) for name in ("answers", "documents", "forbidden")}
     answerable = "" if case.is_answerable is None else str(int(case.is_answerable))
     return CaseForm(
@@ -99,72 +99,84 @@ def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     problem = ""
     if request.method == "POST":
         try:
-            return redirect("evaluation", services.create_set(request.user, request.POST.get("name", "")).pk)
+            return redirect("evaluation", services.create_question_set(request.user, request.POST.get("name", "")).pk)
         except InvalidInput as error:
             problem = str(error)
-    context = {"title": _("Evaluation"), "sets": sets(), "problem": problem, "name": request.POST.get("name", "")}
-    return show(request, "admin/evaluation/list.html", context, status=400 if problem else 200)
+    context = {
+        "title": _("Evaluation"),
+        "sets": list_question_sets(),
+        "problem": problem,
+        "name": request.POST.get("name", ""),
+    }
+    return render_admin_page(request, "admin/evaluation/list.html", context, status=400 if problem else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
     """Show a set with its questions and runs, and the form for `case`; a POST performs the action `do`."""
-    within = services.get_set(request.user, set_id)
+    within = services.find_question_set(request.user, set_id)
     given, do = request.POST or request.GET, request.POST.get("do", "")
-    case = services.get_case(within, _id(given["case"])) if "case" in given and do in {"", "change"} else None
-    case_form = filled_form(case) if case else CaseForm()
+    case = (
+        services.find_case(within, _parse_set_id(given["case"])) if "case" in given and do in {"", "change"} else None
+    )
+    case_form = build_case_form(case) if case else CaseForm()
     files_form = FilesForm(initial={"person": principal.username}, auto_id=FILES_ID)
     problem = ""
     if request.method == "POST":
         case_form = CaseForm(request.POST) if do in {"add", "change"} else case_form
         files_form = FilesForm(request.POST, request.FILES, auto_id=FILES_ID) if do == "upload" else files_form
         try:
-            return _done(request, within.pk, case_form, files_form)
+            return _apply_set_action(request, within.pk, case_form, files_form)
         except CopilotError as error:
             problem = str(error)
     page = Paginator(within.cases.select_related("person"), PAGE_SIZE).get_page(request.GET.get("page"))
-    _record_look(principal, {*page.object_list, *([case] if case else [])})
+    _record_question_view(principal, {*page.object_list, *([case] if case else [])})
     context = {
         "title": _("Evaluation set %(name)s") % {"name": within.name},
         "set": within,
         "page": page,
-        "runs": figures_of(within.runs.select_related("started_by", "profile")[:PAGE_SIZE]),
+        "runs": compute_run_figures(within.runs.select_related("started_by", "profile")[:PAGE_SIZE]),
         "case": case,
         "is_adding": "more" in request.GET,
         "case_form": case_form,
         "files_form": files_form,
         "profiles": AgentProfile.objects.all(),
-        "people": holder_names()["people"],
+        "people": list_holder_names()["people"],
         "problem": problem,
     }
-    return show(request, "admin/evaluation/set.html", context, status=400 if problem else 200)
+    return render_admin_page(request, "admin/evaluation/set.html", context, status=400 if problem else 200)
 
 
-def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: FilesForm) -> HttpResponseBase:
+def _apply_set_action(
+    request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: FilesForm
+) -> HttpResponseBase:
     """Perform the action `do` and redirect to its result. Raises InvalidInput, NotFound, Conflict."""
     user, given = request.user, request.POST
     back = redirect("evaluation", set_id)
 
     def add() -> HttpResponseBase:
-        services.add_case(user, set_id, **_valid(case_form))
+        services.add_case(user, set_id, **_validate_form(case_form))
         return redirect(f"{reverse('evaluation', args=[set_id])}?more=1#question")
 
     def change() -> HttpResponseBase:
-        services.change_case(user, set_id, _id(given.get("case", "")), **_valid(case_form))
+        services.change_case(user, set_id, _parse_set_id(given.get("case", "")), **_validate_form(case_form))
         messages.success(request, _("The question is changed."))
         page = urlencode({"page": request.GET.get("page", "1")})
         return redirect(f"{reverse('evaluation', args=[set_id])}?{page}")
 
     def upload() -> HttpResponseBase:
-        files = _valid(files_form)
-        lines = lines_of(text_of(files["questions"]), text_of(files["judgements"]) if files["judgements"] else "")
-        n = services.add_lines(user, set_id, lines, person=files["person"])
+        files = _validate_form(files_form)
+        lines = parse_question_lines(
+            read_uploaded_text(files["questions"]),
+            read_uploaded_text(files["judgements"]) if files["judgements"] else "",
+        )
+        n = services.add_uploaded_questions(user, set_id, lines, person=files["person"])
         messages.success(request, ngettext("One question was added.", "%(n)d questions were added.", n) % {"n": n})
         return back
 
     def remove() -> HttpResponseBase:
-        services.remove_case(user, set_id, _id(given.get("case", "")))
+        services.remove_case(user, set_id, _parse_set_id(given.get("case", "")))
         return back
 
     def start() -> HttpResponseBase:
@@ -173,11 +185,11 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
         return redirect(f"{reverse('evaluation-runs', args=[set_id])}?second={run.pk}")
 
     def stop() -> HttpResponseBase:
-        services.stop_run(user, set_id, _id(given.get("run", "")))
+        services.stop_run(user, set_id, _parse_set_id(given.get("run", "")))
         return back
 
     def delete() -> HttpResponseBase:
-        services.delete_set(user, set_id)
+        services.delete_question_set(user, set_id)
         messages.success(request, _("The set is deleted, with its runs."))
         return redirect("evaluations")
 
@@ -191,20 +203,20 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
 @admin_page
 def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
     """Show the run `second` compared with `first`, by default the one before."""
-    within = services.get_set(request.user, set_id)
+    within = services.find_question_set(request.user, set_id)
     runs = list(within.runs.select_related("started_by", "profile")[:PAGE_SIZE])
-    second = _run(runs, request.GET.get("second", "")) or next(iter(runs), None)
+    second = _find_run(runs, request.GET.get("second", "")) or next(iter(runs), None)
     if second is None:
         raise NotFound(_("There is no such run."))
     earlier = [run for run in runs if run.started_at < second.started_at]
-    first = _run(runs, request.GET.get("first", "")) or next(iter(earlier), None)
-    lines = compared(first, second) if first else compared(second, None)
+    first = _find_run(runs, request.GET.get("first", "")) or next(iter(earlier), None)
+    lines = compare_runs(first, second) if first else compare_runs(second, None)
     page = Paginator(lines, PAGE_SIZE).get_page(request.GET.get("page"))
-    _record_look(principal, [line.case for line in page.object_list])
+    _record_question_view(principal, [line.case for line in page.object_list])
     context = {
         "title": _("Runs over %(name)s") % {"name": within.name},
         "set": within,
-        "figures": figures_of([run for run in (first, second) if run]),
+        "figures": compute_run_figures([run for run in (first, second) if run]),
         "is_pair": first is not None,
         "changed": sum(line.is_changed for line in lines),
         "runs": runs,
@@ -213,7 +225,7 @@ def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpRe
         "page": page,
         "page_query": f"&second={second.pk}" + (f"&first={first.pk}" if first else ""),
     }
-    return show(request, "admin/evaluation/runs.html", context)
+    return render_admin_page(request, "admin/evaluation/runs.html", context)
 
 
 @require_POST
@@ -223,7 +235,7 @@ def take_answer(request: HttpRequest, _principal: Principal, message_id: UUID) -
     require_oversight(request.user)
     message = get_answer(message_id)
     try:
-        services.add_answer(request.user, _id(request.POST.get("set", "")), message)
+        services.add_answered_question(request.user, _parse_set_id(request.POST.get("set", "")), message)
     except CopilotError as error:
         messages.error(request, str(error))
     else:
@@ -231,24 +243,24 @@ def take_answer(request: HttpRequest, _principal: Principal, message_id: UUID) -
     return redirect("ratings") if request.POST.get("from") == "ratings" else redirect("replay", message.pk)
 
 
-def _run(runs: list[SetRun], given: str) -> SetRun | None:
+def _find_run(runs: list[SetRun], given: str) -> SetRun | None:
     return next((run for run in runs if str(run.pk) == given), None)
 
 
-def _id(given: str) -> UUID:
+def _parse_set_id(given: str) -> UUID:
     try:
         return UUID(given)
     except ValueError as error:
         raise NotFound(_("There is no such evaluation set.")) from error
 
 
-def _valid(form: forms.Form) -> dict[str, Any]:
+def _validate_form(form: forms.Form) -> dict[str, Any]:
     if not form.is_valid():
-        raise InvalidInput(first_fault(form))
+        raise InvalidInput(find_first_fault(form))
     return form.cleaned_data
 
 
-def _record_look(principal: Principal, cases: Iterable[Case]) -> None:
+def _record_question_view(principal: Principal, cases: Iterable[Case]) -> None:
     """Audit whose words are about to be shown, for questions taken from conversations."""
     if read := [str(case.message_id) for case in cases if case.message_id]:
-        record(principal, Action.QUESTIONS_READ, detail={"answers": read})
+        record_action(principal, Action.QUESTIONS_READ, detail={"answers": read})

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.events import StopReason
-from agent.oversight.dry_run import DryRun, dry_run
-from agent.oversight.impersonation import Impersonation, impersonated
+from agent.oversight.dry_run import DryRun, dry_run_question
+from agent.oversight.impersonation import Impersonation, impersonate_user
 from agent.rest.serializers import ResultSerializer
 from agent.rest.sessions import INTERFACE_LANGUAGES
 from authz.principal import Principal
@@ -25,15 +25,15 @@ from authz.rest.views import PrincipalView
 from authz.rights.governing import NEEDS_OVERSIGHT, may_oversee
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.pagination import MAX_ROWS
 from copilot_site.lib.http.strict_serializers import Filters, Input
-from knowledge.governance.parameters import user_named
+from knowledge.governance.parameters import find_user_by_name
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer
-from knowledge.rest.documents import DocumentFilters, chosen_documents
-from knowledge.rest.folders import FolderFilters, FolderSerializer, seen_folders
-from knowledge.rest.search import SearchAnswer, SearchRequest, scope_of, searching
+from knowledge.rest.documents import DocumentFilters, filter_visible_documents
+from knowledge.rest.folders import FolderFilters, FolderSerializer, filter_visible_folders
+from knowledge.rest.search import SearchAnswer, SearchRequest, build_search_scope, translate_embedding_errors
 from knowledge.rest.serializers import DocumentSerializer
 
 LOOKS = (400, 401, 403)
@@ -142,7 +142,7 @@ class AnswerSeen(SeenAs, TriedAnswer):
     pass
 
 
-def seen(look: Impersonation, data: Mapping[str, Any]) -> Response:
+def build_impersonation_response(look: Impersonation, data: Mapping[str, Any]) -> Response:
     return Response({"as": ImpersonationSerializer(look).data, **data})
 
 
@@ -160,15 +160,15 @@ class _SeenList(_SeeAs):
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Any]:
         raise NotImplementedError
 
-    def _listed(self, request: Request) -> Response:
+    def _list_seen_rows(self, request: Request) -> Response:
         given = self.filters.checked(request.query_params)
-        user = user_named(given.pop("user"))
+        user = find_user_by_name(given.pop("user"))
         chosen = {name: value for name, value in given.items() if name not in {"page", "page_size"}}
-        with impersonated(self.principal, user, what="tree") as look:
+        with impersonate_user(self.principal, user, what="tree") as look:
             rows = self.paginate_queryset(self.rows(look.sees, chosen))
             context = self.get_serializer_context() | {"principal": look.sees}
             page = self.get_paginated_response(self.get_serializer(rows, many=True, context=context).data)
-        return seen(look, page.data)
+        return build_impersonation_response(look, page.data)
 
 
 class KnowledgeBasesAs(_SeenList):
@@ -177,9 +177,11 @@ class KnowledgeBasesAs(_SeenList):
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[KnowledgeBase]:
         return KnowledgeBase.objects.visible_to(person)
 
-    @operation("List the knowledge bases somebody else sees", query=SeenPage, answer=KnowledgeBasesSeen, problems=LOOKS)
+    @describe_operation(
+        "List the knowledge bases somebody else sees", query=SeenPage, answer=KnowledgeBasesSeen, problems=LOOKS
+    )
     def get(self, request: Request) -> Response:
-        return self._listed(request)
+        return self._list_seen_rows(request)
 
 
 class FoldersAs(_SeenList):
@@ -187,11 +189,11 @@ class FoldersAs(_SeenList):
     filters = FoldersSeenBy
 
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
-        return seen_folders(person, chosen)
+        return filter_visible_folders(person, chosen)
 
-    @operation("List the folders somebody else sees", query=FoldersSeenBy, answer=FoldersSeen, problems=LOOKS)
+    @describe_operation("List the folders somebody else sees", query=FoldersSeenBy, answer=FoldersSeen, problems=LOOKS)
     def get(self, request: Request) -> Response:
-        return self._listed(request)
+        return self._list_seen_rows(request)
 
 
 class DocumentsAs(_SeenList):
@@ -199,36 +201,43 @@ class DocumentsAs(_SeenList):
     filters = DocumentsSeenBy
 
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-        return chosen_documents(person, chosen)
+        return filter_visible_documents(person, chosen)
 
-    @operation("List the documents somebody else sees", query=DocumentsSeenBy, answer=DocumentsSeen, problems=LOOKS)
+    @describe_operation(
+        "List the documents somebody else sees", query=DocumentsSeenBy, answer=DocumentsSeen, problems=LOOKS
+    )
     def get(self, request: Request) -> Response:
-        return self._listed(request)
+        return self._list_seen_rows(request)
 
 
 class KnowledgeSearchAs(_SeeAs):
     token_scopes = {"post": (TokenScope.SEARCH,)}
 
-    @operation("Search as somebody else would find it", body=SearchAs, answer=SearchSeen, problems=LOOKS)
+    @describe_operation("Search as somebody else would find it", body=SearchAs, answer=SearchSeen, problems=LOOKS)
     def post(self, request: Request) -> Response:
         given = SearchAs.checked(request.data)
         query = given["query"]
-        with impersonated(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
-            scope = scope_of(look.sees, given, language=given["language"])
+        with (
+            impersonate_user(self.principal, find_user_by_name(given["user"]), what="search", text=query) as look,
+            translate_embedding_errors(),
+        ):
+            scope = build_search_scope(look.sees, given, language=given["language"])
             found = look.search(query, scope=scope, top_k=given["top_k"])
-            return seen(look, SearchAnswer(found).data)
+            return build_impersonation_response(look, SearchAnswer(found).data)
 
 
 class AnswerAs(_SeeAs):
     token_scopes = {"post": (TokenScope.CHAT,)}
 
-    @operation("Answer one question as somebody else would get it", body=QuestionAs, answer=AnswerSeen, problems=LOOKS)
+    @describe_operation(
+        "Answer one question as somebody else would get it", body=QuestionAs, answer=AnswerSeen, problems=LOOKS
+    )
     def post(self, request: Request) -> Response:
         given = QuestionAs.checked(request.data)
         query, language = given["query"], given.get("language") or get_language() or "en"
-        user = user_named(given["user"])
-        with impersonated(self.principal, user, what="ask", text=query) as look:
+        user = find_user_by_name(given["user"])
+        with impersonate_user(self.principal, user, what="ask", text=query) as look:
             if look.sees.is_nobody:
                 raise InvalidInput(_("The account is disabled: it would get no answer."))
-            trial = dry_run(look.sees, query, language=language, withheld=look.withheld, by=self.principal)
-            return seen(look, TriedAnswer(trial).data)
+            trial = dry_run_question(look.sees, query, language=language, withheld=look.withheld, by=self.principal)
+            return build_impersonation_response(look, TriedAnswer(trial).data)

@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.conversations.sessions import get_message, get_session
-from agent.query_results.results import Place, correct, exported, run_again
+from agent.query_results.results import Place, correct_statement, export_result, rerun_statement
 from agent.rest.serializers import MessageSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.strict_serializers import Input
 from copilot_site.lib.text.spreadsheets import CsvDownload
 
@@ -27,9 +27,11 @@ class Corrected(Input):
 class ResultFile(PrincipalView):
     token_scopes = {"get": (TokenScope.CHAT,)}
 
-    @operation("Download the result of a query as CSV", answer=BINARY, problems=(401, 404), media_type="text/csv")
+    @describe_operation(
+        "Download the result of a query as CSV", answer=BINARY, problems=(401, 404), media_type="text/csv"
+    )
     def get(self, request: Request, pk: UUID, message_id: UUID, number: int) -> CsvDownload:
-        rows, filename = exported(self.principal, Place(pk, message_id, number))
+        rows, filename = export_result(self.principal, Place(pk, message_id, number))
         return CsvDownload(rows, filename=filename)
 
 
@@ -38,13 +40,13 @@ class _NewAnswer(PrincipalView):
     besides = (TokenScope.SQL,)
     serializer_class = MessageSerializer
 
-    def _created(self, session_id: UUID, answer_id: UUID) -> Response:
+    def _build_created_response(self, session_id: UUID, answer_id: UUID) -> Response:
         answer = get_message(self.principal, get_session(self.principal, session_id), answer_id)
         return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
 
 
 class RunAgain(_NewAnswer):
-    @operation(
+    @describe_operation(
         "Run the query of an answer again, with the rights you have now",
         body=SameQuery,
         answer=MessageSerializer,
@@ -53,11 +55,11 @@ class RunAgain(_NewAnswer):
     )
     def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
         SameQuery.checked(request.data)
-        return self._created(pk, run_again(self.principal, Place(pk, message_id, number)))
+        return self._build_created_response(pk, rerun_statement(self.principal, Place(pk, message_id, number)))
 
 
 class CorrectResult(_NewAnswer):
-    @operation(
+    @describe_operation(
         "Correct the query of an answer; what runs is the verified answer to its question",
         body=Corrected,
         answer=MessageSerializer,
@@ -65,4 +67,6 @@ class CorrectResult(_NewAnswer):
     )
     def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
         given = Corrected.checked(request.data)
-        return self._created(pk, correct(self.principal, Place(pk, message_id, number), sql=given["sql"]))
+        return self._build_created_response(
+            pk, correct_statement(self.principal, Place(pk, message_id, number), sql=given["sql"])
+        )

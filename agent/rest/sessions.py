@@ -17,22 +17,22 @@ from agent.conversations.sessions import (
     create_session,
     delete_session,
     get_session,
+    list_sessions,
     read_message,
     read_messages,
-    sessions_of,
 )
 from agent.models import Rating, Session
 from agent.profiles.asked_in import MAX_TABLES
 from agent.profiles.settings import Options
 from agent.rest.serializers import MessageSerializer, SessionSerializer
-from agent.rest.synchronous_answer import answered, asked
+from agent.rest.synchronous_answer import respond_with_answer, start_synchronous_run
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
 from business.sources.data_scope import TableName
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.pagination import CappedCursor
 from copilot_site.lib.http.strict_serializers import CursorFilters, Filters, Input
-from knowledge.rest.search import Within, ids, scope_of
+from knowledge.rest.search import Within, build_ids_field, build_search_scope
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")
 
@@ -57,7 +57,9 @@ class Question(Within):
         max_length=MAX_TABLES,
         help_text="Only these tables of data sources. With tables alone no document is looked at, with documents alone no database.",
     )
-    attachment_ids = ids("Files of the conversation that the question is asked with, instead of chosen places.")
+    attachment_ids = build_ids_field(
+        "Files of the conversation that the question is asked with, instead of chosen places."
+    )
     language = serializers.ChoiceField(
         choices=INTERFACE_LANGUAGES,
         required=False,
@@ -65,7 +67,7 @@ class Question(Within):
     )
 
 
-def table_names(given: Mapping[str, Any]) -> tuple[TableName, ...]:
+def read_table_names(given: Mapping[str, Any]) -> tuple[TableName, ...]:
     """Return the tables that a `Question` names."""
     return tuple(TableName(**item) for item in given["tables"])
 
@@ -85,23 +87,25 @@ class Sessions(ListModelMixin, PrincipalViewSet):
     serializer_class = SessionSerializer
 
     def get_queryset(self) -> QuerySet[Session]:
-        return sessions_of(self.principal)
+        return list_sessions(self.principal)
 
-    @operation("List your conversations, latest first", answer=SessionSerializer(many=True), problems=(400, 401))
+    @describe_operation(
+        "List your conversations, latest first", answer=SessionSerializer(many=True), problems=(400, 401)
+    )
     def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
         return super().list(request)
 
-    @operation("Begin a conversation", answer=SessionSerializer, status=201, problems=(400, 401))
+    @describe_operation("Begin a conversation", answer=SessionSerializer, status=201, problems=(400, 401))
     def create(self, request: Request) -> Response:
         NewSession.checked(request.data)
         return Response(self.get_serializer(create_session(self.principal)).data, status.HTTP_201_CREATED)
 
-    @operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))
+    @describe_operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_session(self.principal, pk)).data)
 
-    @operation("Delete a conversation", status=204, problems=(401, 404))
+    @describe_operation("Delete a conversation", status=204, problems=(401, 404))
     def destroy(self, request: Request, pk: UUID) -> Response:
         delete_session(self.principal, pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -112,7 +116,7 @@ class Messages(PrincipalView):
     serializer_class = MessageSerializer
     pagination_class = CappedCursor
 
-    @operation("Read a conversation, in order", answer=MessageSerializer(many=True), problems=(400, 401, 404))
+    @describe_operation("Read a conversation, in order", answer=MessageSerializer(many=True), problems=(400, 401, 404))
     def get(self, request: Request, pk: UUID) -> Response:
         CursorFilters.checked(request.query_params)
         session = get_session(self.principal, pk)
@@ -120,7 +124,7 @@ class Messages(PrincipalView):
         shown = self.get_serializer(read_messages(self.principal, session, rows or []), many=True)
         return self.get_paginated_response(shown.data)
 
-    @operation(
+    @describe_operation(
         "Ask a question; the answer comes when it is complete",
         body=Question,
         answer=MessageSerializer,
@@ -130,17 +134,19 @@ class Messages(PrincipalView):
     def post(self, request: Request, pk: UUID) -> HttpResponse:
         given = Question.checked(request.data)
         language = given.get("language") or get_language() or "en"
-        scope = scope_of(self.principal, given)
-        options = Options(attachments=tuple(given["attachment_ids"]), tables=table_names(given))
-        run = asked(self.principal, pk, given["query"], scope=scope, language=language, options=options)
-        return answered(self, request, run)
+        scope = build_search_scope(self.principal, given)
+        options = Options(attachments=tuple(given["attachment_ids"]), tables=read_table_names(given))
+        run = start_synchronous_run(self.principal, pk, given["query"], scope=scope, language=language, options=options)
+        return respond_with_answer(self, request, run)
 
 
 class Feedback(PrincipalView):
     token_scopes = {"post": (TokenScope.CHAT,)}
     serializer_class = MessageSerializer
 
-    @operation("Say whether an answer helped", body=GivenFeedback, answer=MessageSerializer, problems=(400, 401, 404))
+    @describe_operation(
+        "Say whether an answer helped", body=GivenFeedback, answer=MessageSerializer, problems=(400, 401, 404)
+    )
     def post(self, request: Request, session_id: UUID) -> Response:
         given = GivenFeedback.checked(request.data)
         rate_answer(self.principal, session_id=session_id, **given)

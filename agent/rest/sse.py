@@ -11,9 +11,9 @@ from rest_framework.request import Request
 
 from agent.events import Error
 from agent.run_state.run import Run
-from agent.runs.follow import follow
+from agent.runs.follow import follow_run
 from agent.runs.log import Entry
-from agent.runs.run import launch
+from agent.runs.run import launch_run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 
@@ -36,34 +36,34 @@ class EventStream(StreamingHttpResponse):
         super().__init__(frames, content_type=f"{EVENT_STREAM}; charset=utf-8", headers=headers)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(async_to_sync(self._to_the_end)())
+        return iter(async_to_sync(self._collect_to_end)())
 
-    async def _to_the_end(self) -> list[bytes]:
+    async def _collect_to_end(self) -> list[bytes]:
         return [part async for part in self]
 
 
-def begun(principal: Principal, run: Run) -> EventStream:
+def start_event_stream(principal: Principal, run: Run) -> EventStream:
     """Follow a run that `start` made, and launch it where it is not running yet."""
-    return EventStream(_frames(principal, run.session_id, run.message_id, -1, run))
+    return EventStream(_iterate_frames(principal, run.session_id, run.message_id, -1, run))
 
 
-def continued(principal: Principal, session_id: UUID, message_id: UUID, *, after: int) -> EventStream:
-    return EventStream(_frames(principal, session_id, message_id, after, None))
+def resume_event_stream(principal: Principal, session_id: UUID, message_id: UUID, *, after: int) -> EventStream:
+    return EventStream(_iterate_frames(principal, session_id, message_id, after, None))
 
 
-async def _frames(
+async def _iterate_frames(
     principal: Principal, session_id: UUID, message_id: UUID, after: int, run: Run | None
 ) -> AsyncIterator[bytes]:
     if run is not None:
-        launch(run)
+        launch_run(run)
     try:
-        async for entry in follow(
+        async for entry in follow_run(
             principal, session_id=session_id, message_id=message_id, after=after, is_own=run is not None
         ):
-            yield ALIVE if entry is None else _frame(entry)
+            yield ALIVE if entry is None else _format_frame(entry)
     except CopilotError as problem:  # the conversation was deleted, the account disabled
-        yield _frame(Entry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id)))
+        yield _format_frame(Entry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id)))
 
 
-def _frame(entry: Entry) -> bytes:
+def _format_frame(entry: Entry) -> bytes:
     return f"id: {entry.seq}\nevent: message\ndata: {entry.body}\n\n".encode()

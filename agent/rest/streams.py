@@ -18,16 +18,16 @@ from rest_framework.response import Response
 from agent.events import Event
 from agent.models import Message
 from agent.profiles.settings import Options
-from agent.rest.sessions import Question, table_names
-from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
-from agent.rest.synchronous_answer import asked
+from agent.rest.sessions import Question, read_table_names
+from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, resume_event_stream, start_event_stream
+from agent.rest.synchronous_answer import start_synchronous_run
 from agent.runs.follow import require_answer
-from agent.runs.leases import ask_to_stop
+from agent.runs.leases import request_stop
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Input
-from knowledge.rest.search import scope_of
+from knowledge.rest.search import build_search_scope
 
 PREFIX = "Streamed"  # of component names, to avoid clashes with those of serializers
 _REF = "#/components/schemas/"
@@ -50,17 +50,17 @@ class StreamedEventExtension(OpenApiSerializerExtension):
             if "response_type" in part.get("properties", {}):
                 part["required"] = ["response_type", *part.get("required", [])]
             component: Any = ResolvedComponent(  # type: ignore[no-untyped-call]
-                f"{PREFIX}{name}", ResolvedComponent.SCHEMA, as_3_0(part), object=f"{PREFIX}{name}"
+                f"{PREFIX}{name}", ResolvedComponent.SCHEMA, convert_to_openapi_3_0(part), object=f"{PREFIX}{name}"
             )
             auto_schema.registry.register_on_missing(component)
-        described: dict[str, Any] = as_3_0(schema)
+        described: dict[str, Any] = convert_to_openapi_3_0(schema)
         return described | {"description": "One event: the JSON object of one `data:` line."}
 
 
-def as_3_0(part: Any) -> Any:
+def convert_to_openapi_3_0(part: Any) -> Any:
     """Convert a JSON Schema 2020-12, as pydantic writes it, to OpenAPI 3.0."""
     if isinstance(part, list):
-        return [as_3_0(item) for item in part]
+        return [convert_to_openapi_3_0(item) for item in part]
     if not isinstance(part, Mapping):
         return part
     given = dict(part)
@@ -70,7 +70,7 @@ def as_3_0(part: Any) -> Any:
         left = [item for item in given.pop("anyOf") if item != {"type": "null"}]
         given |= {"nullable": True} | (left[0] if len(left) == 1 and "$ref" not in left[0] else {"anyOf": left})
     choices = given.pop("enum", None)
-    plain = {name: as_3_0(value) for name, value in given.items()}
+    plain = {name: convert_to_openapi_3_0(value) for name, value in given.items()}
     if choices:  # one level down, where drf-spectacular makes no component of its own of it
         plain["allOf"] = [{"type": plain.pop("type", "string"), "enum": choices}]
     return plain
@@ -166,18 +166,20 @@ class Chat(StreamView):
             searches_web=given["web_search_enabled"],
             disable_title=given["disable_title"],
             attachments=tuple(given["attachment_ids"]),
-            tables=table_names(given),
+            tables=read_table_names(given),
         )
         language = given.get("language") or get_language() or "en"
-        scope = scope_of(self.principal, given)
-        run = asked(self.principal, session_id, given["query"], scope=scope, language=language, options=options)
-        return begun(self.principal, run)
+        scope = build_search_scope(self.principal, given)
+        run = start_synchronous_run(
+            self.principal, session_id, given["query"], scope=scope, language=language, options=options
+        )
+        return start_event_stream(self.principal, run)
 
 
 class KnowledgeChat(Chat):
     request_class = KnowledgeChatRequest
 
-    @operation(
+    @describe_operation(
         "Ask a question and receive the answer as events",
         body=KnowledgeChatRequest,
         answer=StreamedEvent,
@@ -191,7 +193,7 @@ class KnowledgeChat(Chat):
 class AgentChat(Chat):
     request_class = AgentChatRequest
 
-    @operation(
+    @describe_operation(
         "Ask an agent that chooses tools, and receive its work and answer as events",
         body=AgentChatRequest,
         answer=StreamedEvent,
@@ -205,7 +207,7 @@ class AgentChat(Chat):
 class ContinueStream(StreamView):
     token_scopes = {"get": (TokenScope.CHAT,)}
 
-    @operation(
+    @describe_operation(
         "Come back to an answer: its events from where you left it",
         answer=StreamedEvent,
         query=Place,
@@ -215,27 +217,27 @@ class ContinueStream(StreamView):
     def get(self, request: Request, session_id: UUID) -> HttpResponseBase:
         given = Place.checked(request.query_params)
         require_answer(self.principal, session_id, given["message_id"])
-        after = _last_seen(request.headers.get("Last-Event-ID"))
+        after = _parse_last_event_id(request.headers.get("Last-Event-ID"))
         if after is None:
             after = given.get("offset", 0) - 1
-        return continued(self.principal, session_id, given["message_id"], after=after)
+        return resume_event_stream(self.principal, session_id, given["message_id"], after=after)
 
 
 class StopSession(PrincipalView):
     token_scopes = {"post": (TokenScope.CHAT,)}
     serializer_class = Stopping
 
-    @operation("Stop an answer; what was written of it stays", body=WhichAnswer, answer=Stopping)
+    @describe_operation("Stop an answer; what was written of it stays", body=WhichAnswer, answer=Stopping)
     def post(self, request: Request, session_id: UUID) -> Response:
         message_id = WhichAnswer.checked(request.data)["message_id"]
         require_answer(self.principal, session_id, message_id)
         is_running = Message.objects.filter(pk=message_id, is_complete=False).exists()
         if is_running:
-            async_to_sync(ask_to_stop)(message_id)
+            async_to_sync(request_stop)(message_id)
         return Response(self.get_serializer({"message_id": message_id, "is_stopping": is_running}).data)
 
 
-def _last_seen(header: str | None) -> int | None:
+def _parse_last_event_id(header: str | None) -> int | None:
     """Parse the Last-Event-ID header; None for none. Raises ValidationError for an invalid `seq`."""
     if not header:
         return None

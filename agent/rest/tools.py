@@ -12,21 +12,21 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.profile_choice import profile_of
+from agent.profile_choice import find_requested_profile
 from agent.profiles.settings import Options
-from agent.providers.configured import model_names
+from agent.providers.configured import list_model_names
 from agent.tool_names import ALIASES
-from agent.tools.base import ToolContext, allowed_names, in_order, outside_tools, why_closed
+from agent.tools.base import ToolContext, explain_closed_tool, list_enabled_tools, list_outside_tools, list_tools
 from agent.tools.calling import call_tool
 from agent.tools.get_document_info import InfoArgs
 from agent.tools.list_knowledge_chunks import ListArgs
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from knowledge.models import ParseStatus
 from knowledge.retrieval.search import Scope
 
@@ -59,14 +59,14 @@ class AgentConfigAnswer(serializers.Serializer[dict[str, Any]]):
     data = AgentConfig()  # type: ignore[assignment]
 
 
-def catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
+def list_tool_catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
     """Return every registered tool in order, for people to choose from, and the tools of outside services.
 
     Planned tools are omitted.
     """
     rows = []
-    for tool in (*in_order(), *outside_tools()):
-        why = why_closed(tool, principal)
+    for tool in (*list_tools(), *list_outside_tools()):
+        why = explain_closed_tool(tool, principal)
         rows.append(
             {
                 "name": tool.name,
@@ -86,24 +86,26 @@ class AgentTools(PrincipalView):
     pagination_class = None
     token_scopes = {"get": (TokenScope.CHAT,)}
 
-    @operation("List the agent's tools", answer=AvailableTool(many=True), problems=(401, 403))
+    @describe_operation("List the agent's tools", answer=AvailableTool(many=True), problems=(401, 403))
     def get(self, request: Request) -> Response:
-        return Response(self.get_serializer(catalogue(self.principal, get_language() or "en"), many=True).data)
+        return Response(
+            self.get_serializer(list_tool_catalogue(self.principal, get_language() or "en"), many=True).data
+        )
 
 
 class TenantAgentConfig(PrincipalView):
     serializer_class = AgentConfigAnswer
     token_scopes = {"get": (TokenScope.CHAT,)}
 
-    @operation("Read how the agent is configured", answer=AgentConfigAnswer, problems=(401, 403))
+    @describe_operation("Read how the agent is configured", answer=AgentConfigAnswer, problems=(401, 403))
     def get(self, request: Request) -> Response:
-        profile = profile_of(self.principal, Options())
-        names = [*allowed_names(profile.tools), *(tool.name for tool in profile.outside)]
+        profile = find_requested_profile(self.principal, Options())
+        names = [*list_enabled_tools(profile.tools), *(tool.name for tool in profile.outside)]
         data = {
-            "available_tools": catalogue(self.principal, get_language() or "en"),
+            "available_tools": list_tool_catalogue(self.principal, get_language() or "en"),
             "allowed_tools": names,
             "max_iterations": profile.budget.steps,
-            "models": model_names(),
+            "models": list_model_names(),
         }
         return Response(self.get_serializer({"success": True, "data": data}).data)
 
@@ -178,14 +180,14 @@ class _ByTool(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
     tool: str
 
-    def _called(self, request: Request) -> Response:
+    def _call_tool(self, request: Request) -> Response:
         """Return the response of the tool. Raises NotFound, InvalidInput."""
         context = ToolContext(self.principal, Scope(), get_language() or "en")
         called = async_to_sync(call_tool)(self.tool, json.dumps(request.data), allowed=[self.tool], ctx=context)
         if called.problem:
             raise (NotFound if called.problem == NotFound.__name__ else InvalidInput)(called.result.error)
         shown = [finding.item.evidence_id for finding in called.result.findings]
-        record(self.principal, Action.EVIDENCE_SHOWN, detail={"tool": self.tool, "evidence": shown})
+        record_action(self.principal, Action.EVIDENCE_SHOWN, detail={"tool": self.tool, "evidence": shown})
         return Response(self.get_serializer(called.result.data).data)
 
 
@@ -193,15 +195,19 @@ class DocumentInfo(_ByTool):
     serializer_class = InfoAnswer
     tool = "get_document_info"
 
-    @operation("Get the facts of several documents", body=InfoArgs, answer=InfoAnswer, problems=(400, 401, 403))
+    @describe_operation(
+        "Get the facts of several documents", body=InfoArgs, answer=InfoAnswer, problems=(400, 401, 403)
+    )
     def post(self, request: Request) -> Response:
-        return self._called(request)
+        return self._call_tool(request)
 
 
 class KnowledgeChunks(_ByTool):
     serializer_class = ChunkPage
     tool = "list_knowledge_chunks"
 
-    @operation("Read a document passage by passage, or what stands around one", body=ListArgs, answer=ChunkPage)
+    @describe_operation(
+        "Read a document passage by passage, or what stands around one", body=ListArgs, answer=ChunkPage
+    )
     def post(self, request: Request) -> Response:
-        return self._called(request)
+        return self._call_tool(request)

@@ -10,23 +10,29 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import Flag
-from agent.verified_answers.selectors import ShownAnswer, get_kept, note_shown, seen_answers, shown_answers
+from agent.verified_answers.selectors import (
+    ShownAnswer,
+    get_managed_answer,
+    iterate_shown_answers,
+    record_answers_shown,
+    visible_answers_of,
+)
 from agent.verified_answers.services import (
     MAX_SOURCES,
     TEXT_CHARACTERS,
     Given,
     change_wordings,
-    retire,
-    save_text,
-    verify_again,
+    confirm_verified_answer,
+    delete_verified_answer,
+    save_verified_text,
 )
 from agent.verified_answers.wordings import MAX_WORDINGS, QUESTION_CHARACTERS
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
-from knowledge.rest.search import ids
+from knowledge.rest.search import build_ids_field
 
 READS, KEEPS = (TokenScope.SEARCH, TokenScope.INGEST), (TokenScope.INGEST,)
 
@@ -43,7 +49,7 @@ class GivenAnswer(Input):
         max_length=MAX_WORDINGS,
         help_text="Other ways to ask the same.",
     )
-    documents = ids("The documents that it stands on, by id.")
+    documents = build_ids_field("The documents that it stands on, by id.")
     data_sources = serializers.ListField(
         child=serializers.CharField(max_length=100),
         default=list,
@@ -81,62 +87,62 @@ class VerifiedAnswerSerializer(serializers.Serializer[ShownAnswer]):
 class _Answers(PrincipalView):
     serializer_class = VerifiedAnswerSerializer
 
-    def _shown(self, answer_id: UUID) -> dict[str, Any]:
+    def _load_shown_answer(self, answer_id: UUID) -> dict[str, Any]:
         """Return a verified answer that the caller may see, and audit it. Raises NotFound."""
-        found = next(shown_answers(seen_answers(self.principal).filter(pk=answer_id)), None)
+        found = next(iterate_shown_answers(visible_answers_of(self.principal).filter(pk=answer_id)), None)
         if found is None:
             raise NotFound(_("There is no such verified answer, or you cannot see it."))
-        note_shown(self.principal, [found])
+        record_answers_shown(self.principal, [found])
         return dict(self.get_serializer(found).data)
 
 
 class VerifiedAnswers(_Answers):
     token_scopes = {"get": READS, "post": KEEPS}
 
-    @operation(
+    @describe_operation(
         "List the verified answers that you may be given, and those you keep",
         answer=VerifiedAnswerSerializer(many=True),
         problems=(400, 401),
     )
     def get(self, request: Request) -> Response:
         Filters.checked(request.query_params)
-        shown = list(shown_answers(self.paginate_queryset(seen_answers(self.principal)) or []))
-        note_shown(self.principal, shown)
+        shown = list(iterate_shown_answers(self.paginate_queryset(visible_answers_of(self.principal)) or []))
+        record_answers_shown(self.principal, shown)
         return self.get_paginated_response(self.get_serializer(shown, many=True).data)
 
-    @operation(
+    @describe_operation(
         "Verify an answer", body=GivenAnswer, answer=VerifiedAnswerSerializer, status=201,
         problems=(400, 401, 403, 404, 409),
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        given, folder_id = _given(GivenAnswer.checked(request.data))
-        made = save_text(self.principal, given, folder_id=folder_id)
-        return Response(self._shown(made.pk), status.HTTP_201_CREATED)
+        given, folder_id = _read_given_fields(GivenAnswer.checked(request.data))
+        made = save_verified_text(self.principal, given, folder_id=folder_id)
+        return Response(self._load_shown_answer(made.pk), status.HTTP_201_CREATED)
 
 
 class OneVerifiedAnswer(_Answers):
     token_scopes = {"get": READS, "put": KEEPS, "delete": KEEPS}
 
-    @operation("Read a verified answer", answer=VerifiedAnswerSerializer, problems=(401, 404))
+    @describe_operation("Read a verified answer", answer=VerifiedAnswerSerializer, problems=(401, 404))
     def get(self, request: Request, verified_id: UUID) -> Response:
-        return Response(self._shown(verified_id))
+        return Response(self._load_shown_answer(verified_id))
 
-    @operation(
+    @describe_operation(
         "Change a verified answer; you verify it by that", body=GivenAnswer, answer=VerifiedAnswerSerializer,
         problems=(400, 401, 403, 404, 409),
     )  # fmt: skip
     def put(self, request: Request, verified_id: UUID) -> Response:
         answer = GivenAnswer.checked(request.data)
-        if get_kept(self.principal, verified_id).source_id is not None:
+        if get_managed_answer(self.principal, verified_id).source_id is not None:
             change_wordings(self.principal, verified_id, wordings=answer["wordings"], expires_on=answer["valid_until"])
         else:
-            given, folder_id = _given(answer)
-            save_text(self.principal, given, folder_id=folder_id, answer_id=verified_id)
-        return Response(self._shown(verified_id))
+            given, folder_id = _read_given_fields(answer)
+            save_verified_text(self.principal, given, folder_id=folder_id, answer_id=verified_id)
+        return Response(self._load_shown_answer(verified_id))
 
-    @operation("Delete a verified answer", status=204, problems=(401, 404))
+    @describe_operation("Delete a verified answer", status=204, problems=(401, 404))
     def delete(self, request: Request, verified_id: UUID) -> Response:
-        retire(self.principal, verified_id)
+        delete_verified_answer(self.principal, verified_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -147,17 +153,17 @@ class NothingGiven(Input):
 class VerifyAgain(_Answers):
     token_scopes = {"post": KEEPS}
 
-    @operation(
+    @describe_operation(
         "Say that a verified answer still holds, with its sources as they are now", body=NothingGiven,
         answer=VerifiedAnswerSerializer, problems=(400, 401, 403, 404),
     )  # fmt: skip
     def post(self, request: Request, verified_id: UUID) -> Response:
         NothingGiven.checked(request.data)
-        verify_again(self.principal, verified_id)
-        return Response(self._shown(verified_id))
+        confirm_verified_answer(self.principal, verified_id)
+        return Response(self._load_shown_answer(verified_id))
 
 
-def _given(data: Mapping[str, Any]) -> tuple[Given, UUID]:
+def _read_given_fields(data: Mapping[str, Any]) -> tuple[Given, UUID]:
     """Return the text's fields and its folder. Raises InvalidInput without folder, question or text."""
     for name in ("folder", "question", "text"):
         if not data.get(name):

@@ -135,19 +135,19 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """Return the answer with its marks, as it is streamed and stored."""
-        return laid_out((sentence.gap, sentence.marked) for sentence in self.sentences)
+        return join_sentences((sentence.gap, sentence.marked) for sentence in self.sentences)
 
 
 CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own indentation follows
 
 
-def code_indent(gap: str) -> str | None:
+def parse_code_indent(gap: str) -> str | None:
     """Return the indentation of the code line that a gap opens; None where it opens none."""
     opening = gap.lstrip("\n")
     return opening.removeprefix(CODE_GAP) if opening.startswith(CODE_GAP) else None
 
 
-def laid_out(sentences: Iterable[tuple[str, str]]) -> str:
+def join_sentences(sentences: Iterable[tuple[str, str]]) -> str:
     """Join sentences, each after its gap, into one text without leading white space."""
     text = "".join(f"{gap or ' '}{text_part}" for gap, text_part in sentences)
     return text.lstrip("\n ")

@@ -27,7 +27,7 @@ SLOTS = EventCount(
 )  # fmt: skip
 
 
-def measure(run: "Run", seconds: float) -> None:
+def count_finished_run(run: "Run", seconds: float) -> None:
     """Count a run at its end. seconds: since its turn came."""
     outcome, model, spent = run.stop_reason.value, run.model.name if run.model else "", run.spent
     RUNS.add(outcome)

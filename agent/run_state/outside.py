@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from copilot_site.lib.text.one_line import Line, one_line
+from copilot_site.lib.text.one_line import Line, fold_to_one_line
 
 TITLE_CHARACTERS = 300
 SERVICE_SOURCE = "mcp:"  # begins the source of what a service outside brought; no data source has a colon in its name
@@ -31,11 +31,11 @@ class WebPassage:
     read_at: datetime
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", one_line(self.title))
+        object.__setattr__(self, "title", fold_to_one_line(self.title))
 
     @property
     def host(self) -> str:
-        return host_of(self.url)
+        return parse_url_host(self.url)
 
     @property
     def hash(self) -> str:
@@ -49,7 +49,7 @@ class WebPassage:
         return f"web:{address}:{self.start}-{self.end}:{self.hash[:8]}"
 
 
-def host_of(url: str) -> str:
+def parse_url_host(url: str) -> str:
     """Return the host of an address, "" where it has none."""
     try:
         return urlsplit(url).hostname or ""

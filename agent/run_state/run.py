@@ -9,13 +9,13 @@ from uuid import UUID
 from agent.budget import Spent
 from agent.events import Reflection, StopReason
 from agent.profiles.settings import Profile
-from agent.prompting import Prompt, prompt
+from agent.prompting import Prompt, load_prompt
 from agent.providers.base import ChatModel
 from agent.run_state.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
 from agent.run_state.outside import AllowedCall, WebPassage
 from agent.run_state.state import EvidenceItem, RunState, State, Subtask, Turn
-from agent.run_state.verified_match import VerifiedMatch, standing_on
-from audit.record import Recorder, record
+from agent.run_state.verified_match import VerifiedMatch, make_verified_source
+from audit.record import Recorder, record_action
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from business.pipeline import HowRead
@@ -52,7 +52,7 @@ class Finding:
         """Return the data source key or verified answer that it depends on; None for a document passage or nothing."""
         source = self.item.source
         if self.verified is not None:
-            return standing_on(self.verified.answer_id)
+            return make_verified_source(self.verified.answer_id)
         if self.passage is not None or source.doc_id or not source.db:
             return None
         return Queried(source=source.db, reach=self.query.reach if self.query else ())
@@ -81,7 +81,7 @@ class Attached:
             return ""
         ordered = sorted(self.names, key=lambda pk: pk not in self.asked_with)
         lines = [f"- {'[*] ' if pk in self.asked_with else ''}{pk}: {self.names[pk]}" for pk in ordered]
-        return "\n".join(["", "", use(prompt("attached", language)), *lines])
+        return "\n".join(["", "", use(load_prompt("attached", language)), *lines])
 
 
 @dataclass
@@ -147,7 +147,7 @@ class Run:
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
-    record: Recorder = record
+    record: Recorder = record_action
     is_held_back: bool = False
     ticket: Ticket | None = None
     attached: Attached = field(default_factory=Attached)

@@ -4,12 +4,12 @@ A run lasts as long as its model's reply, and neither a thread nor a connection 
 process share a few threads in four lanes, and each thread releases its connection after every call. No call queues
 behind longer work of another lane:
 
-- at the front, `in_thread`: a question is accepted;
-- beside it, `reading`: a reader's rights are checked before each event;
-- on the way, `own_thread`: the statements of runs, a few milliseconds each;
-- at work, `worked`: processor-bound work (searches, checks of claims), a few at a time, first come, first served.
+- at the front, `run_front_call`: a question is accepted;
+- beside it, `run_reader_call`: a reader's rights are checked before each event;
+- on the way, `use_own_thread`: the statements of runs, a few milliseconds each;
+- at work, `run_cpu_bound_call`: processor-bound work (searches, checks of claims), a few at a time, first come, first served.
 
-Web requests (`outside`) have threads of their own, without a connection, so that no search queues behind a slow server.
+Web requests (`run_web_call`) have threads of their own, without a connection, so that no search queues behind a slow server.
 A command or a test that waits for its run does all of it in its own thread.
 """
 
@@ -37,10 +37,10 @@ class _Releasing(ThreadPoolExecutor):
     """Threads that release their connection after every call."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        return super().submit(_released, fn, *args, **kwargs)
+        return super().submit(_call_and_release, fn, *args, **kwargs)
 
 
-def _released(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _call_and_release(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return fn(*args, **kwargs)
     finally:
@@ -67,72 +67,72 @@ class _Queues:
 _queues: WeakKeyDictionary[asyncio.AbstractEventLoop, _Queues] = WeakKeyDictionary()
 
 
-def _here() -> _Queues:
+def _find_loop_queues() -> _Queues:
     return _queues.setdefault(asyncio.get_running_loop(), _Queues())
 
 
-def is_waited_for() -> bool:
+def has_waiting_thread() -> bool:
     """Return whether a thread is waiting for this loop, perhaps in a transaction of its own."""
     return asyncio.get_running_loop() in AsyncToSync.loop_thread_executors
 
 
 @asynccontextmanager
-async def own_thread() -> AsyncIterator[None]:
+async def use_own_thread() -> AsyncIterator[None]:
     """Run `sync_to_async` calls inside the block in one of the threads on the way."""
-    if is_waited_for():
+    if has_waiting_thread():
         yield
         return
     async with ThreadSensitiveContext(executor=next(_on_the_way)):
         yield
 
 
-async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def run_front_call(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run one short call at the front; it never queues behind the work of runs."""
-    here = _here()
+    here = _find_loop_queues()
     here.at_front += 1
     here.front_is_served.clear()
     try:
-        return await _in(_front, fn, *args, **kwargs)
+        return await _run_in_threads(_front, fn, *args, **kwargs)
     finally:
         here.at_front -= 1
         if not here.at_front:
             here.front_is_served.set()
 
 
-async def reading(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def run_reader_call(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run one short call for a run's reader. Readers call many times per question, so questions do not queue with them."""
-    return await _in(_beside, fn, *args, **kwargs)
+    return await _run_in_threads(_beside, fn, *args, **kwargs)
 
 
-async def front_served() -> None:
+async def wait_for_front() -> None:
     """Wait until the front is idle, or MAX_S: questions asked at the same time are all accepted before work begins."""
-    here = _here()
+    here = _find_loop_queues()
     if here.at_front:
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_S):
                 await here.front_is_served.wait()
 
 
-async def worked(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run one processor-bound call in its turn; the wait does not count against a `limited` block."""
-    turns = _here().turns
-    async with _clock_stopped():
+async def run_cpu_bound_call(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run one processor-bound call in its turn; the wait does not count against a `limit_time` block."""
+    turns = _find_loop_queues().turns
+    async with _pause_time_limit():
         await turns.acquire()
     try:
-        return await _in(_at_work, fn, *args, **kwargs)
+        return await _run_in_threads(_at_work, fn, *args, **kwargs)
     finally:
         turns.release()
 
 
-async def _in(threads: ThreadPoolExecutor, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    if is_waited_for():
+async def _run_in_threads(threads: ThreadPoolExecutor, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    if has_waiting_thread():
         return await sync_to_async(fn)(*args, **kwargs)
     return await sync_to_async(fn, thread_sensitive=False, executor=threads)(*args, **kwargs)
 
 
 @asynccontextmanager
-async def limited(seconds: float) -> AsyncIterator[None]:
-    """Limit a block like `asyncio.timeout`, without the time in which `worked` waits for a turn. Raises TimeoutError."""
+async def limit_time(seconds: float) -> AsyncIterator[None]:
+    """Limit a block like `asyncio.timeout`, without the time in which `run_cpu_bound_call` waits for a turn. Raises TimeoutError."""
     async with asyncio.timeout(seconds) as limit:
         before = _limit.set(limit)
         try:
@@ -142,7 +142,7 @@ async def limited(seconds: float) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _clock_stopped() -> AsyncIterator[None]:
+async def _pause_time_limit() -> AsyncIterator[None]:
     limit, now = _limit.get(), asyncio.get_running_loop().time
     when = limit.when() if limit else None
     if limit is None or when is None:
@@ -154,6 +154,6 @@ async def _clock_stopped() -> AsyncIterator[None]:
     limit.reschedule(now() + left)
 
 
-async def outside(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def run_web_call(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run one call that waits for the web and uses no database."""
     return await asyncio.get_running_loop().run_in_executor(_web, partial(fn, *args, **kwargs))

@@ -47,6 +47,6 @@ class VerifiedMatch:
         return _("Verified by %(name)s on %(day)s, for the question “%(question)s”") % values
 
 
-def standing_on(answer_id: UUID) -> Queried:
+def make_verified_source(answer_id: UUID) -> Queried:
     """Return the source key of a verified answer, for the check of rights before it is shown."""
     return Queried.of_tables(SOURCE, [str(answer_id)])

@@ -17,8 +17,8 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from agent.runs.log import connected
-from copilot_site.lib.process_names import name_of_process
+from agent.runs.log import open_valkey
+from copilot_site.lib.process_names import find_process_name
 
 LOOK_S = 0.4  # between two checks for stop requests: a stop reaches the model within a second
 LEASE_S = 20  # without a renewal; a loaded machine may miss many checks
@@ -29,30 +29,30 @@ log = structlog.get_logger(__name__)
 Stop = Callable[[], object]
 
 
-def lease_key(run_id: UUID) -> str:
+def build_lease_key(run_id: UUID) -> str:
     return f"run:{run_id}:lease"
 
 
-def stop_key(run_id: UUID) -> str:
+def build_stop_key(run_id: UUID) -> str:
     return f"run:{run_id}:stop"
 
 
-def missing_key(run_id: UUID) -> str:
+def build_missing_key(run_id: UUID) -> str:
     """Return the key that exists while the reaper has seen the lease missing."""
     return f"run:{run_id}:missing"
 
 
-async def ask_to_stop(run_id: UUID) -> None:
+async def request_stop(run_id: UUID) -> None:
     """Ask the run's process to stop it within a second; at once where it runs in this loop."""
     watch = _watches.get(asyncio.get_running_loop())
     if watch is not None and watch.stop(run_id):
         return
-    async with connected() as valkey:
-        await valkey.set(stop_key(run_id), "1", ex=STOP_S)
+    async with open_valkey() as valkey:
+        await valkey.set(build_stop_key(run_id), "1", ex=STOP_S)
 
 
 @asynccontextmanager
-async def held(run_id: UUID, stop: Stop) -> AsyncIterator[None]:
+async def hold_lease(run_id: UUID, stop: Stop) -> AsyncIterator[None]:
     """Hold the run's lease while the block runs. stop: called once, in this event loop, on a stop request."""
     watch = _watches.setdefault(asyncio.get_running_loop(), _Watch())
     await watch.take(run_id, stop)
@@ -72,18 +72,18 @@ class _Watch:
         self._renewal_at = 0.0
 
     async def take(self, run_id: UUID, stop: Stop) -> None:
-        async with connected() as valkey:
-            await valkey.set(lease_key(run_id), name_of_process(os.getpid()), ex=LEASE_S)
+        async with open_valkey() as valkey:
+            await valkey.set(build_lease_key(run_id), find_process_name(os.getpid()), ex=LEASE_S)
         self._runs[run_id] = stop
         if self._task is None or self._task.done():
             self._over = asyncio.Event()
-            self._task = asyncio.create_task(self._look(self._over))
+            self._task = asyncio.create_task(self._watch_runs(self._over))
 
     def stop(self, run_id: UUID) -> bool:
         """Stop a run of this loop, once; return whether it was one."""
         if run_id not in self._runs:
             return False
-        stop, self._runs[run_id] = self._runs[run_id], _nothing
+        stop, self._runs[run_id] = self._runs[run_id], _ignore_stop_request
         stop()
         return True
 
@@ -94,30 +94,30 @@ class _Watch:
             self._over.set()  # redis-py may swallow a cancellation
             await task
         with suppress(RedisError):  # both end by themselves
-            async with connected() as valkey:
-                await valkey.delete(lease_key(run_id), stop_key(run_id))
+            async with open_valkey() as valkey:
+                await valkey.delete(build_lease_key(run_id), build_stop_key(run_id))
 
-    async def _look(self, over: asyncio.Event) -> None:
+    async def _watch_runs(self, over: asyncio.Event) -> None:
         """Renew leases and check for stop requests until the watch ends; retry while Valkey is unavailable."""
         while not over.is_set():
             try:
-                async with connected() as valkey:
+                async with open_valkey() as valkey:
                     while not over.is_set():
-                        await self._once(valkey)
-                        await _pause(over)
+                        await self._renew_and_check(valkey)
+                        await _wait_for_next_check(over)
             except RedisError:
                 log.warning("runs.leases_unreachable", runs=len(self._runs), exc_info=True)
-                await _pause(over)
+                await _wait_for_next_check(over)
 
-    async def _once(self, valkey: Redis) -> None:
+    async def _renew_and_check(self, valkey: Redis) -> None:
         runs = list(self._runs)
         if not runs:
             return
         pipeline = valkey.pipeline(transaction=False)
-        pipeline.mget([stop_key(run_id) for run_id in runs])
+        pipeline.mget([build_stop_key(run_id) for run_id in runs])
         is_due = time.monotonic() >= self._renewal_at
         for run_id in runs if is_due else ():
-            pipeline.set(lease_key(run_id), name_of_process(os.getpid()), ex=LEASE_S)
+            pipeline.set(build_lease_key(run_id), find_process_name(os.getpid()), ex=LEASE_S)
         wishes, *_renewed = await pipeline.execute()
         if is_due:
             self._renewal_at = time.monotonic() + LEASE_S / RENEWALS
@@ -126,14 +126,14 @@ class _Watch:
                 self.stop(run_id)
 
 
-async def _pause(over: asyncio.Event) -> None:
+async def _wait_for_next_check(over: asyncio.Event) -> None:
     """Wait until the next check, or the end."""
     with suppress(TimeoutError):
         async with asyncio.timeout(LOOK_S):
             await over.wait()
 
 
-def _nothing() -> None:
+def _ignore_stop_request() -> None:
     """Do nothing: a run is asked to stop once."""
 
 

@@ -70,7 +70,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictiona
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[Redis]:
+async def open_valkey() -> AsyncIterator[Redis]:
     """Open a Valkey client; the users of an event loop share its connections, and the last one closes them.
 
     Each command has a connection of its own while it lasts, so a waiting reader blocks nobody.
@@ -78,7 +78,7 @@ async def connected() -> AsyncIterator[Redis]:
     loop = asyncio.get_running_loop()
     shared = _shared.get(loop)
     if shared is None:
-        shared = _shared[loop] = _Shared(_client())
+        shared = _shared[loop] = _Shared(_create_client())
     shared.users += 1
     try:
         yield shared.client
@@ -112,12 +112,12 @@ class Growth:
 _growing: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[UUID, Growth]] = WeakKeyDictionary()
 
 
-def growing_here() -> dict[UUID, Growth]:
+def find_growing_logs() -> dict[UUID, Growth]:
     """Return the logs that this event loop writes; the process of a run adds and removes its own."""
     return _growing.setdefault(asyncio.get_running_loop(), {})
 
 
-def _client() -> Redis:
+def _create_client() -> Redis:
     return Redis.from_url(
         settings.REDIS_URL,
         protocol=2,
@@ -137,13 +137,13 @@ class RunLog:
 
     @property
     def key(self) -> str:
-        return log_key(self.run_id)
+        return build_log_key(self.run_id)
 
     async def append(self, entries: Sequence[Entry]) -> None:
         """Append entries after the last one. Raises LogLost; entries written before it remain."""
         pipeline = self.valkey.pipeline(transaction=False)
         for entry in entries:
-            pipeline.xadd(self.key, _fields(entry), id=f"{entry.seq + 1}-0", nomkstream=entry.seq > 0)
+            pipeline.xadd(self.key, _serialise_entry(entry), id=f"{entry.seq + 1}-0", nomkstream=entry.seq > 0)
         last = entries[-1]
         if last.is_terminal or entries[0].seq == 0:
             pipeline.expire(self.key, KEPT_S if last.is_terminal else RUNNING_S)
@@ -153,7 +153,7 @@ class RunLog:
                 raise LogLost(str(self.run_id)) from answer
             if isinstance(answer, Exception):
                 raise answer
-        if growth := growing_here().get(self.run_id):
+        if growth := find_growing_logs().get(self.run_id):
             growth.reached(last.seq)
 
     async def read(self, *, after: int, wait_s: float = 0.0) -> list[Entry]:
@@ -161,44 +161,44 @@ class RunLog:
 
         Empty where none comes within `wait_s`, and where the next one is gone.
         """
-        growth = growing_here().get(self.run_id) if wait_s else None
+        growth = find_growing_logs().get(self.run_id) if wait_s else None
         if growth is not None:
             await growth.beyond(after, wait_s=wait_s)
         block = max(1, round(wait_s * 1000)) if wait_s and growth is None else None
         found: Any = await self.valkey.xread({self.key: f"{after + 1}-0"}, count=MAX_READ, block=block)
-        entries = [_entry(name, fields) for _key, rows in found or () for name, fields in rows]
+        entries = [_parse_entry(name, fields) for _key, rows in found or () for name, fields in rows]
         return entries if not entries or entries[0].seq == after + 1 else []
 
     async def last(self) -> Entry | None:
         """Return the latest entry; None where there is no log."""
         rows: Any = await self.valkey.xrevrange(self.key, count=1)
-        return _entry(*rows[0]) if rows else None
+        return _parse_entry(*rows[0]) if rows else None
 
 
 def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -> None:
     """Append the last event of a run whose process died; do nothing where there is no log, or it has ended."""
-    key = log_key(run_id)
+    key = build_log_key(run_id)
     rows: Any = valkey.xrevrange(key, count=1)
-    if not rows or (last := _entry(*rows[0])).is_terminal:
+    if not rows or (last := _parse_entry(*rows[0])).is_terminal:
         return
     entry = Entry.of(event.placed(last.seq + 1, session_id, run_id))
-    valkey.xadd(key, _fields(entry), id=f"{entry.seq + 1}-0")
+    valkey.xadd(key, _serialise_entry(entry), id=f"{entry.seq + 1}-0")
     valkey.expire(key, KEPT_S)
 
 
-def grounds_in(valkey: SyncRedis, run_id: UUID) -> Grounds:
+def read_log_grounds(valkey: SyncRedis, run_id: UUID) -> Grounds:
     """Return all sources of the events in a run's log; empty where there is no log."""
-    rows: Any = valkey.xrange(log_key(run_id))
-    entries = [_entry(name, fields) for name, fields in rows]
+    rows: Any = valkey.xrange(build_log_key(run_id))
+    entries = [_parse_entry(name, fields) for name, fields in rows]
     chunks = frozenset(chunk_id for entry in entries for chunk_id in entry.grounds.chunk_ids)
     return Grounds(chunks, frozenset(source for entry in entries for source in entry.grounds.sources))
 
 
-def log_key(run_id: UUID) -> str:
+def build_log_key(run_id: UUID) -> str:
     return f"run:{run_id}:events"
 
 
-def _fields(entry: Entry) -> dict[Any, Any]:
+def _serialise_entry(entry: Entry) -> dict[Any, Any]:
     grounds = entry.grounds
     return {
         "type": entry.type,
@@ -208,7 +208,7 @@ def _fields(entry: Entry) -> dict[Any, Any]:
     }
 
 
-def _entry(name: str, fields: Mapping[str, str]) -> Entry:
+def _parse_entry(name: str, fields: Mapping[str, str]) -> Entry:
     chunks = frozenset(UUID(text) for text in fields["chunks"].split(",") if text)
     sources = frozenset(text for text in fields["sources"].split("\n") if text)
     return Entry(int(name.partition("-")[0]) - 1, fields["type"], fields["body"], Grounds(chunks, sources))
@@ -245,29 +245,29 @@ class Batches:
         pieces: list[Piece] = []
         while True:
             if pieces and _is_delta(pieces[-1][0]):
-                await self._moment()
+                await self._wait_for_more_deltas()
             came = [await self._queue.get()]
             self._hurries.clear()
             while not self._queue.empty():
                 came.append(self._queue.get_nowait())
-            pieces = joined(piece for piece in came if isinstance(piece, tuple))
+            pieces = merge_deltas(piece for piece in came if isinstance(piece, tuple))
             if pieces:
                 yield pieces
             if came[-1] is _END:
                 return
 
-    async def _moment(self) -> None:
+    async def _wait_for_more_deltas(self) -> None:
         """Wait for more deltas, as long as no other event comes."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PAUSE_S):
                 await self._hurries.wait()
 
 
-def joined(pieces: Iterable[Piece]) -> list[Piece]:
+def merge_deltas(pieces: Iterable[Piece]) -> list[Piece]:
     """Merge adjacent deltas of one kind, with all of their sources."""
     found: list[Piece] = []
     for event, grounds in pieces:
-        if found and _continues(found[-1][0], event):
+        if found and _can_merge(found[-1][0], event):
             before, stands_on = found[-1]
             content = before.content + event.content
             both = Grounds(stands_on.chunk_ids | grounds.chunk_ids, stands_on.sources | grounds.sources)
@@ -281,6 +281,6 @@ def _is_delta(event: Event) -> bool:
     return isinstance(event, Answer | Thinking) and not event.done
 
 
-def _continues(before: Event, event: Event) -> bool:
+def _can_merge(before: Event, event: Event) -> bool:
     same = _is_delta(before) and _is_delta(event) and type(before) is type(event)
     return same and getattr(before, "data", None) == getattr(event, "data", None)

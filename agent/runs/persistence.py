@@ -13,15 +13,15 @@ from agent import texts
 from agent.events import StopReason
 from agent.models import Citation, Message, QueryCitation, Session, VerifiedCitation, WebCitation
 from agent.run_state.cited_answer import CitedQuery, CitedSentence
-from agent.run_state.measures import measure
+from agent.run_state.measures import count_finished_run
 from agent.run_state.run import Run
-from agent.runs.telemetry import export
-from agent.usage import count_use
+from agent.runs.telemetry import export_spans
+from agent.usage import add_run_usage
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.version import VERSION
-from knowledge.selectors import discoverable_for
+from knowledge.selectors import match_discoverable_folders
 
 
 class Overtaken(CopilotError):
@@ -29,28 +29,28 @@ class Overtaken(CopilotError):
 
 
 @transaction.atomic
-def finish(run: Run, began: float) -> None:
+def store_finished_run(run: Run, began: float) -> None:
     """Store the answer.
 
     Raises Overtaken where the run was closed meanwhile, or deleted with its conversation.
     """
     closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
-        content=run.state.output.final_answer, is_complete=True, **_columns(run, began)
+        content=run.state.output.final_answer, is_complete=True, **_build_message_columns(run, began)
     )
     if not closed:
         with override(run.language):
             raise Overtaken(str(texts.OVERTAKEN))
-    _cite(run)
+    _store_citations(run)
     session = Session.objects.get(pk=run.session_id)
     session.save(update_fields=["updated_at"])
     if run.spent.tokens:
-        count_use(run.principal.user_id, run.spent)
-    _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
+        add_run_usage(run.principal.user_id, run.spent)
+    _audit_end(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
     _report_on_commit(run, began)
 
 
 @transaction.atomic
-def fail(run: Run, began: float, error: BaseException) -> str:
+def store_failed_run(run: Run, began: float, error: BaseException) -> str:
     """Close the answer as failed or stopped, unless it is stored already; return the sentence for the person.
 
     Sentences written before a stop stay.
@@ -59,7 +59,11 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     run.stop_reason = StopReason.CANCELLED if cancelled else StopReason.TOOL_ERROR
     with override(run.language):
         text = (
-            stopped(run.language) if cancelled else str(error) if isinstance(error, CopilotError) else str(texts.FAILED)
+            format_stopped_sentence(run.language)
+            if cancelled
+            else str(error)
+            if isinstance(error, CopilotError)
+            else str(texts.FAILED)
         )
     kept = cancelled and run.answer is not None
     if not kept:
@@ -69,24 +73,24 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     run.state.output.stop_reason = run.stop_reason
     content = run.answer.text if run.answer else text
     closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
-        content=content, is_complete=True, **_columns(run, began)
+        content=content, is_complete=True, **_build_message_columns(run, began)
     )
     if closed:
-        _cite(run)
+        _store_citations(run)
         if run.spent.tokens:
-            count_use(run.principal.user_id, run.spent)
-        _record(run, Outcome.ERROR, type(error).__name__)
+            add_run_usage(run.principal.user_id, run.spent)
+        _audit_end(run, Outcome.ERROR, type(error).__name__)
         _report_on_commit(run, began)
     return text
 
 
 def _report_on_commit(run: Run, began: float) -> None:
     seconds = time.monotonic() - began
-    transaction.on_commit(lambda: measure(run, seconds), robust=True)
-    transaction.on_commit(lambda: export(run), robust=True)
+    transaction.on_commit(lambda: count_finished_run(run, seconds), robust=True)
+    transaction.on_commit(lambda: export_spans(run), robust=True)
 
 
-def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = None) -> None:
+def _audit_end(run: Run, outcome: Outcome, reason: str, session: Session | None = None) -> None:
     """Audit the end with the evidence found, however the run ended.
 
     Evidence removed for lack of rights is recorded separately.
@@ -95,37 +99,37 @@ def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = N
     withheld = [item.evidence_id for item in items if item.authz.result != "allow"]
     if withheld:
         detail: dict[str, object] = {"evidence": withheld}
-        record(run.principal, Action.EVIDENCE_FILTERED, outcome=Outcome.FILTERED, run_id=run_id, detail=detail)
+        record_action(run.principal, Action.EVIDENCE_FILTERED, outcome=Outcome.FILTERED, run_id=run_id, detail=detail)
     detail = {
         "evidence": [item.evidence_id for item in items if item.authz.result == "allow"],
         "cited": run.answer.evidence_ids if run.answer else [],
         "perm_snapshot_id": run.state.authz.perm_snapshot_id,
-        **_cost(run),
+        **_summarise_cost(run),
     }
-    record(
+    record_action(
         run.principal, Action.QUESTION_ANSWERED, session, outcome=outcome, reason=reason, run_id=run_id, detail=detail
     )
 
 
-def stopped(language: str) -> str:
+def format_stopped_sentence(language: str) -> str:
     """Return the sentence for a stopped run."""
     with override(language):
         return str(texts.STOPPED)
 
 
-def _columns(run: Run, began: float) -> dict[str, object]:
+def _build_message_columns(run: Run, began: float) -> dict[str, object]:
     """Return the message's columns for a run, however it ended."""
     answer = run.answer
     return {
-        "sentences": [_kept(*placed) for placed in enumerate(answer.sentences)] if answer else [],
+        "sentences": [_serialise_sentence(*placed) for placed in enumerate(answer.sentences)] if answer else [],
         "stop_reason": run.stop_reason,
         "provider": answer.provider if answer else "",
         "state": run.state.stored()
         | {
-            "versions": made_with(run),
-            "offers": _offered(run),
-            "spent": spent_by(run),
-            "scores": stage_scores(run),
+            "versions": collect_versions(run),
+            "offers": _list_offered_folders(run),
+            "spent": summarise_usage(run),
+            "scores": collect_stage_scores(run),
         },
         "notice": "\n".join(run.notices),
         "prompts": run.prompts,
@@ -133,7 +137,7 @@ def _columns(run: Run, began: float) -> dict[str, object]:
     }
 
 
-def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
+def _serialise_sentence(place: int, sentence: CitedSentence) -> dict[str, object]:
     """Return a sentence as JSON, without default values of is_checked, gap and slot."""
     kept: dict[str, object] = {"text": sentence.text, "citations": list(sentence.citations)}
     if sentence.slot not in (None, place):
@@ -143,19 +147,19 @@ def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
     return kept if sentence.is_checked else {**kept, "is_checked": False}
 
 
-def _offered(run: Run) -> list[str]:
+def _list_offered_folders(run: Run) -> list[str]:
     """Return the folders named as possible places of the answer, for the page to offer access requests."""
     if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
         return []
-    return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
+    return [str(folder.pk) for folder in match_discoverable_folders(run.principal, run.state.input.normalized_query)]
 
 
-def _cite(run: Run) -> None:
+def _store_citations(run: Run) -> None:
     if run.answer:
         rows = [Citation(message_id=run.message_id, **vars(span)) for span in run.answer.citations]
         Citation.objects.bulk_create(rows)
         QueryCitation.objects.bulk_create(
-            query_citation(run.message_id, query, run.state.authz.perm_snapshot_id) for query in run.answer.queries
+            make_query_citation(run.message_id, query, run.state.authz.perm_snapshot_id) for query in run.answer.queries
         )
         WebCitation.objects.bulk_create(
             WebCitation(message_id=run.message_id, **vars(page)) for page in run.answer.pages
@@ -165,7 +169,7 @@ def _cite(run: Run) -> None:
         )
 
 
-def query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -> QueryCitation:
+def make_query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -> QueryCitation:
     """Return the row of a cited query, with its result."""
     return QueryCitation(
         message_id=message_id,
@@ -179,14 +183,14 @@ def query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -
     )
 
 
-def _cost(run: Run) -> dict[str, object]:
+def _summarise_cost(run: Run) -> dict[str, object]:
     """Return tokens and money for the audit; empty where no model was used."""
     if not run.spent.tokens:
         return {}
     return {"tokens": [run.spent.input_tokens, run.spent.output_tokens], "cost": str(run.spent.cost)}
 
 
-def made_with(run: Run) -> dict[str, Any]:
+def collect_versions(run: Run) -> dict[str, Any]:
     """Return the versions of an answer: names as in the settings, "" for none. prompts: name → hash of the file used."""
     return {
         "product": VERSION,
@@ -201,7 +205,7 @@ def made_with(run: Run) -> dict[str, Any]:
     }
 
 
-def spent_by(run: Run) -> dict[str, Any]:
+def summarise_usage(run: Run) -> dict[str, Any]:
     """Return the run's usage. cost: in the currency of the model's prices, as text.
 
     stopped_by: the limit reached, "" for none.
@@ -218,7 +222,7 @@ def spent_by(run: Run) -> dict[str, Any]:
     }
 
 
-def stage_scores(run: Run) -> dict[str, dict[str, float]]:
+def collect_stage_scores(run: Run) -> dict[str, dict[str, float]]:
     """Return the scores by search stage of each passage that is still readable, by evidence id."""
     return {
         evidence_id: {

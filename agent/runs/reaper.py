@@ -16,13 +16,13 @@ from agent import texts
 from agent.events import Error, StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
-from agent.runs.leases import LEASE_S, lease_key, missing_key
-from agent.runs.log import close_log, grounds_in
+from agent.runs.leases import LEASE_S, build_lease_key, build_missing_key
+from agent.runs.log import close_log, read_log_grounds
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from business.results.visibility import Queried
-from copilot_site.lib.process_names import is_of_ended_process
-from knowledge.text.language import language_of
+from copilot_site.lib.process_names import has_process_ended
+from knowledge.text.language import detect_language
 
 log = structlog.get_logger(__name__)
 MAX = 1000  # at a time; the next beat takes the rest
@@ -30,7 +30,7 @@ CERTAIN_S = 5  # by then a delayed process has renewed its lease
 FORGOTTEN_S = 60  # lifetime of the note that a lease was missing
 
 
-def close_abandoned() -> int:
+def close_abandoned_runs() -> int:
     """End every run without a process as an error, in its row and in its log; return their number.
 
     Of a process of this machine that is known at once, also when a web process starts after another was killed.
@@ -42,51 +42,51 @@ def close_abandoned() -> int:
         # Valkey that has just started may have lost leases
         knows_all = valkey.info("server")["uptime_in_seconds"] >= LEASE_S
         began_before = timezone.now() - timedelta(seconds=LEASE_S)
-        holders = valkey.mget([lease_key(message.pk) for message in still_open])
+        holders = valkey.mget([build_lease_key(message.pk) for message in still_open])
         abandoned = []
         for message, holder in zip(still_open, holders, strict=True):
             if holder is not None:
-                valkey.delete(missing_key(message.pk))
-                is_over = is_of_ended_process(holder)
+                valkey.delete(build_missing_key(message.pk))
+                is_over = has_process_ended(holder)
             else:
-                is_over = knows_all and message.created_at < began_before and _is_certain(valkey, message.pk)
+                is_over = knows_all and message.created_at < began_before and _is_lease_long_missing(valkey, message.pk)
             if is_over:
                 abandoned.append(message)
         for message in abandoned:
-            if sentence := _close(message, grounds_in(valkey, message.pk)):
+            if sentence := _close_run(message, read_log_grounds(valkey, message.pk)):
                 close_log(valkey, message.pk, Error(content=sentence, done=True), message.session_id)
     return len(abandoned)
 
 
-def close_abandoned_at_start() -> None:
+def close_abandoned_runs_at_start() -> None:
     """Close what a killed process left, in a thread, so that its readers do not wait for the next round of the reaper."""
     Thread(target=_close_quietly, name="reaper", daemon=True).start()
 
 
 def _close_quietly() -> None:
     try:
-        close_abandoned()
+        close_abandoned_runs()
     except (DatabaseError, RedisError):  # the reaper's round takes it
         log.warning("runs.not_closed_at_start", exc_info=True)
     finally:
         connection.close()
 
 
-def _is_certain(valkey: Redis, run_id: UUID) -> bool:
+def _is_lease_long_missing(valkey: Redis, run_id: UUID) -> bool:
     """Return whether its lease was already missing some time ago: a process may be unable to renew it for a moment."""
-    if valkey.set(missing_key(run_id), "1", ex=FORGOTTEN_S, nx=True):
+    if valkey.set(build_missing_key(run_id), "1", ex=FORGOTTEN_S, nx=True):
         return False
-    return int(valkey.ttl(missing_key(run_id))) <= FORGOTTEN_S - CERTAIN_S
+    return int(valkey.ttl(build_missing_key(run_id))) <= FORGOTTEN_S - CERTAIN_S
 
 
 @transaction.atomic
-def _close(message: Message, shown: Grounds) -> str:
+def _close_run(message: Message, shown: Grounds) -> str:
     """Store the end of the run and audit it with what its log had shown by then.
 
     Returns the sentence for the person, "" where another process closed it first.
     """
     asked = message.parent
-    with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):
+    with override("zh-hans" if asked and detect_language(asked.content) == "zh" else "en"):
         sentence = str(texts.SERVER_STOPPED)
     closed = Message.objects.filter(pk=message.pk, is_complete=False).update(
         content=sentence, is_complete=True, stop_reason=StopReason.TOOL_ERROR
@@ -98,5 +98,7 @@ def _close(message: Message, shown: Grounds) -> str:
         "sources": sorted({Queried.model_validate_json(key).source for key in shown.sources}),
     }
     run_id = str(message.pk)
-    record(None, Action.QUESTION_ANSWERED, outcome=Outcome.ERROR, reason="Abandoned", run_id=run_id, detail=detail)
+    record_action(
+        None, Action.QUESTION_ANSWERED, outcome=Outcome.ERROR, reason="Abandoned", run_id=run_id, detail=detail
+    )
     return sentence

@@ -11,12 +11,12 @@ from uuid import UUID
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from agent.conversations.presentation.visibility import queried_by
+from agent.conversations.presentation.visibility import cited_source_of
 from agent.models import Message
 from agent.run_state.state import State
 from authz.principal import Principal
 from business.results.visibility import Queried, visible_queries
-from knowledge.selectors import ShownPassage, passages
+from knowledge.selectors import ShownPassage, list_visible_passages
 
 Label = str | Promise
 STAGES: Mapping[str, Label] = {
@@ -110,7 +110,7 @@ class RunReport:
     stages: tuple[Label, ...] = tuple(STAGES.values())
 
 
-def run_report(principal: Principal, message: Message) -> RunReport:
+def build_run_report(principal: Principal, message: Message) -> RunReport:
     """Return the report of an answer's run, as this person may see it now.
 
     The caller checks whether they may see it at all.
@@ -118,21 +118,21 @@ def run_report(principal: Principal, message: Message) -> RunReport:
     state = message.state
     items = state.get("evidence_items", ())
     used = [item for item in items if item["authz"]["result"] == "allow"]
-    cited = {row.evidence_id: queried_by(row) for row in message.queries.all()}
-    shown = tuple(_evidence(principal, state, used, cited))
+    cited = {row.evidence_id: cited_source_of(row) for row in message.queries.all()}
+    shown = tuple(_yield_visible_evidence(principal, state, used, cited))
     return RunReport(
         message=message,
-        steps=tuple(_steps(state.get("trace_steps", ()))),
+        steps=tuple(_yield_steps(state.get("trace_steps", ()))),
         evidence=shown,
         filtered=len(items) - len(used),
         hidden=len(used) - len(shown),
-        facts=tuple(_facts(message, state)),
+        facts=tuple(_yield_report_facts(message, state)),
         prompts=tuple(sorted(message.prompts.items())),
-        outside=tuple(_outside(state)),
+        outside=tuple(_yield_web_exchanges(state)),
     )
 
 
-def _steps(trace: Sequence[Mapping[str, Any]]) -> Iterator[ShownStep]:
+def _yield_steps(trace: Sequence[Mapping[str, Any]]) -> Iterator[ShownStep]:
     began = min((step["ts_ms"] for step in trace), default=0)
     whole = max((step["ts_ms"] + step["timing_ms"] for step in trace), default=0) - began or 1
     for step in trace:
@@ -146,16 +146,16 @@ def _steps(trace: Sequence[Mapping[str, Any]]) -> Iterator[ShownStep]:
             timing_ms=step["timing_ms"],
             start=round(100 * (step["ts_ms"] - began) / whole, 2),
             width=round(max(100 * step["timing_ms"] / whole, 0.5), 2),
-            counts=(*_skill(step), *_counts(out)),
+            counts=(*_yield_skill(step), *_yield_step_counts(out)),
         )
 
 
-def _skill(step: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+def _yield_skill(step: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
     if skill := (step.get("in") or {}).get("skill"):
         yield _("skill"), skill
 
 
-def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+def _yield_step_counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
     """Yield a step's results: its own figures, and those of its note, `usable=3 filtered=1`."""
     if "route" in out:
         yield _("way"), str(out["route"])
@@ -167,58 +167,60 @@ def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
             yield COUNTS[name], number
 
 
-def _evidence(
+def _yield_visible_evidence(
     principal: Principal, state: Mapping[str, Any], items: Sequence[Mapping[str, Any]], kept: Mapping[str, Queried]
 ) -> Iterator[ShownEvidence]:
     """Yield the pieces visible today, in the order found. kept: sources of the cited results."""
     queried = {
-        item["evidence_id"]: kept.get(item["evidence_id"]) or _queried(item) for item in items if _is_query(item)
+        item["evidence_id"]: kept.get(item["evidence_id"]) or _make_source_key(item)
+        for item in items
+        if _is_query_result(item)
     }
     cited = {entry["evidence_id"] for entry in (state.get("output") or {}).get("final_citations", ())}
     ranked = state.get("scores") or {}
     chunks = {UUID(item["source"]["chunk_id"]) for item in items if item["source"].get("chunk_id")}
-    visible = {passage.chunk_id: passage for passage in passages(principal, chunks)}
+    visible = {passage.chunk_id: passage for passage in list_visible_passages(principal, chunks)}
     results = visible_queries(principal, set(queried.values()))
     for item in items:
         chunk_id = item["source"].get("chunk_id")
         passage = visible.get(UUID(chunk_id)) if chunk_id else None
-        is_open = passage is not None or _is_outside(item)
-        if not is_open and not (_is_query(item) and queried[item["evidence_id"]] in results):
+        is_open = passage is not None or _is_web_page(item)
+        if not is_open and not (_is_query_result(item) and queried[item["evidence_id"]] in results):
             continue
         scores = ranked.get(item["evidence_id"], {})
         yield ShownEvidence(
-            title=_title(item, passage),
-            is_result=_is_query(item),
+            title=_find_title(item, passage),
+            is_result=_is_query_result(item),
             page=item["source"].get("page"),
             is_cited=item["evidence_id"] in cited,
             scores=tuple(scores.get(stage) for stage in STAGES),
-            is_outside=_is_outside(item),
+            is_outside=_is_web_page(item),
         )
 
 
-def _is_query(item: Mapping[str, Any]) -> bool:
+def _is_query_result(item: Mapping[str, Any]) -> bool:
     """Return whether it is the result of a data source and not from a document."""
-    return not item["source"].get("chunk_id") and not _is_outside(item)
+    return not item["source"].get("chunk_id") and not _is_web_page(item)
 
 
-def _is_outside(item: Mapping[str, Any]) -> bool:
+def _is_web_page(item: Mapping[str, Any]) -> bool:
     return bool(item["type"] == "web_page")
 
 
-def _source(item: Mapping[str, Any]) -> str:
+def _find_source_name(item: Mapping[str, Any]) -> str:
     return str(item["source"].get("db", ""))
 
 
-def _queried(item: Mapping[str, Any]) -> Queried:
+def _make_source_key(item: Mapping[str, Any]) -> Queried:
     """Return the source key of an uncited result, of which only its tables are stored."""
-    return Queried.of_tables(_source(item), tuple(filter(None, item["source"].get("table", "").split(", "))))
+    return Queried.of_tables(_find_source_name(item), tuple(filter(None, item["source"].get("table", "").split(", "))))
 
 
-def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
-    return passage.title if passage else str(item["source"].get("title") or _source(item))
+def _find_title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
+    return passage.title if passage else str(item["source"].get("title") or _find_source_name(item))
 
 
-def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
+def _yield_web_exchanges(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
     """Yield the queries sent outside, and the pages read there."""
     web = (state.get("tools") or {}).get("web") or {}
     for asked in web.get("asked", ()):
@@ -227,7 +229,7 @@ def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
         yield _("Page from outside"), f"{page['url'][:200]} ({page['code']})"
 
 
-def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
+def _yield_report_facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
     """Yield the available facts as label and value."""
     made, spent = state.get("versions") or {}, state.get("spent") or {}
     tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from agent.run_state.run import Run
 from agent.run_state.state import TraceStep
-from copilot_site.lib.traces import Part, Value, is_reported, send
+from copilot_site.lib.traces import Part, Value, is_tracing_enabled, send_spans
 
 
-def export(run: Run) -> None:
-    if is_reported():
-        whole, *below = parts(run)
-        send(whole, below)
+def export_spans(run: Run) -> None:
+    if is_tracing_enabled():
+        whole, *below = yield_spans(run)
+        send_spans(whole, below)
 
 
-def parts(run: Run) -> Iterator[Part]:
+def yield_spans(run: Run) -> Iterator[Part]:
     """Yield the spans: the run first, then its parts."""
-    below = [*map(_step, run.state.trace_steps), *_model_calls(run)]
+    below = [*map(_make_step_span, run.state.trace_steps), *_yield_model_call_spans(run)]
     began = min((part.began_ns for part in below), default=0)
     ended = max((part.ended_ns for part in below), default=0)
     spent = run.spent
@@ -45,7 +45,7 @@ def parts(run: Run) -> Iterator[Part]:
     yield from below
 
 
-def _step(step: TraceStep) -> Part:
+def _make_step_span(step: TraceStep) -> Part:
     began = step.ts_ms * 1_000_000
     attributes: dict[str, Value] = {"copilot.step.action": step.action}
     name = step.node
@@ -58,7 +58,7 @@ def _step(step: TraceStep) -> Part:
     return Part(name, began, began + step.timing_ms * 1_000_000, attributes, error)
 
 
-def _model_calls(run: Run) -> Iterator[Part]:
+def _yield_model_call_spans(run: Run) -> Iterator[Part]:
     name = run.model.name if run.model else ""
     for call in run.spent.model_calls:
         attributes: dict[str, Value] = {

@@ -8,20 +8,20 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.conversations.made_files import keep
-from agent.evidence.fencing import bounded, escaped
+from agent.conversations.made_files import store_made_files
+from agent.evidence.fencing import escape_document_text, truncate_middle
 from agent.models import SkillVersion
 from agent.run_state.run import Finding, Run
-from agent.skills.catalog import is_any_on, offers, version_of
-from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
-from agent.skills.packages import GIVEN, files_in
+from agent.skills.catalog import find_version_in_use, is_any_skill_enabled, list_offered_skills
+from agent.skills.grounds import are_grounds_visible, build_output_finding, list_grounds, list_run_grounds
+from agent.skills.packages import GIVEN, unpack_version_files
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
-from copilot_site.lib.confinement.isolation import isolation
+from copilot_site.lib.confinement.isolation import find_isolation
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
-from knowledge.tool_selectors import VersionText, version_text
+from knowledge.tool_selectors import VersionText, load_version_text
 
 EVIDENCE_CHARACTERS = 8_000
 WHY = {
@@ -76,33 +76,33 @@ class ExecuteSkillScript(Tool):
     has_side_effects = True
 
     def why_not(self, principal: Principal) -> Words | None:
-        if not is_any_on():
+        if not is_any_skill_enabled():
             return Words("No skill is switched on.", "没有启用任何技能。")
-        if isolation() is None:
+        if find_isolation() is None:
             return Words("This machine cannot confine scripts.", "本机无法隔离脚本。")
         return None
 
     def briefing(self, run: Run) -> str | None:
-        return "" if offers(run.profile.name) else None
+        return "" if list_offered_skills(run.profile.name) else None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
         named = [ctx.findings[one].item.evidence_id if one in ctx.findings else one for one in args.evidence_ids]
         args = args.model_copy(update={"evidence_ids": named})
-        version, files, grounds = await sync_to_async(_prepared)(ctx, args)
-        within = isolation()
+        version, files, grounds = await sync_to_async(_prepare_script_input)(ctx, args)
+        within = find_isolation()
         if within is None:
             raise ToolMistake("This machine cannot confine scripts, so none is run.")
         ran = await run_confined(within, files, args.script_path, args.args, stdin=args.input.encode())
-        return await sync_to_async(_report)(ctx, args, version, ran, grounds)
+        return await sync_to_async(_build_script_result)(ctx, args, version, ran, grounds)
 
 
-def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
+def _prepare_script_input(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
     """Return the files for the script, and the sources of all its input.
 
     Text from the model may repeat anything it has read. Raises ToolMistake, NotFound, InvalidInput.
     """
-    version = version_of(ctx.profile, args.skill_name)
-    files = files_in(bytes(version.archive), version.sha256)
+    version = find_version_in_use(ctx.profile, args.skill_name)
+    files = unpack_version_files(bytes(version.archive), version.sha256)
     if args.script_path not in files or not args.script_path.endswith(".py"):
         scripts = [path for path in files if path.endswith(".py")]
         raise ToolMistake(f"The skill has no such script. It has: {', '.join(scripts) or 'none'}.")
@@ -110,19 +110,19 @@ def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[s
     if unknown:
         raise ToolMistake(f"This run has no evidence {unknown[0][:200]!r}: find it first, and give its id.")
     findings = [ctx.findings[identifier] for identifier in dict.fromkeys(args.evidence_ids)]
-    texts = [version_text(ctx.principal, document, scope=ctx.scope) for document in dict.fromkeys(args.documents)]
-    grounds = grounds_of(findings, [item.document for item in texts])
+    texts = [load_version_text(ctx.principal, document, scope=ctx.scope) for document in dict.fromkeys(args.documents)]
+    grounds = list_grounds(findings, [item.document for item in texts])
     if args.is_written:
-        read = grounds_of_run(ctx.principal, ctx.findings.values(), ctx.history)
+        read = list_run_grounds(ctx.principal, ctx.findings.values(), ctx.history)
         grounds = list(dict.fromkeys([*grounds, *read]))
-    if not are_visible(ctx.principal, grounds):
+    if not are_grounds_visible(ctx.principal, grounds):
         raise ToolMistake("Something of this may not be read any more.")
-    files[f"{GIVEN}/evidence.json"] = _dumped([_piece(finding) for finding in findings])
-    files[f"{GIVEN}/documents.json"] = _dumped([_document(item) for item in texts])
+    files[f"{GIVEN}/evidence.json"] = _encode_json([_build_evidence_record(finding) for finding in findings])
+    files[f"{GIVEN}/documents.json"] = _encode_json([_build_document_record(item) for item in texts])
     return version, files, grounds
 
 
-def _piece(finding: Finding) -> Mapping[str, Any]:
+def _build_evidence_record(finding: Finding) -> Mapping[str, Any]:
     table = finding.query.table if finding.query else None
     return {
         "id": finding.item.evidence_id,
@@ -133,7 +133,7 @@ def _piece(finding: Finding) -> Mapping[str, Any]:
     }
 
 
-def _document(text: VersionText) -> Mapping[str, Any]:
+def _build_document_record(text: VersionText) -> Mapping[str, Any]:
     return {
         "id": str(text.document.pk),
         "title": text.document.title,
@@ -142,14 +142,16 @@ def _document(text: VersionText) -> Mapping[str, Any]:
     }
 
 
-def _dumped(value: object) -> bytes:
+def _encode_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, default=str).encode()
 
 
-def _report(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]) -> ToolResult:
+def _build_script_result(
+    ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]
+) -> ToolResult:
     """Return the result. Output is evidence only where all input was evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
-    made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
+    made = store_made_files(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
     detail: dict[str, object] = {
         "version": version.number, "sha256": version.sha256, "script": args.script_path, "status": ran.status,
         "stopped": ran.stopped or "", "files": [str(item.pk) for item in made], "evidence": args.evidence_ids, "documents": args.documents,
@@ -158,11 +160,15 @@ def _report(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran
     ctx.record(ctx.principal, Action.SKILL_SCRIPT_RUN, version.skill, outcome=outcome, run_id=ctx.run_id, detail=detail)
     if ran.stopped:
         raise ToolMistake(f"The script was stopped: {WHY[ran.stopped]}.")
-    output = bounded(ran.output.strip(), EVIDENCE_CHARACTERS)
-    lines = [f"<script_output>\n{escaped(output)}\n</script_output>"]
+    output = truncate_middle(ran.output.strip(), EVIDENCE_CHARACTERS)
+    lines = [f"<script_output>\n{escape_document_text(output)}\n</script_output>"]
     if not is_well:
-        lines = [f"The script failed with status {ran.status}.", *lines, escaped(bounded(ran.errors, 2_000))]
-    lines += [f"Offered for download: {escaped(item.name)} ({item.size_bytes} bytes)" for item in made]
+        lines = [
+            f"The script failed with status {ran.status}.",
+            *lines,
+            escape_document_text(truncate_middle(ran.errors, 2_000)),
+        ]
+    lines += [f"Offered for download: {escape_document_text(item.name)} ({item.size_bytes} bytes)" for item in made]
     is_evidence = is_well and output and grounds and not args.is_written
     name = f"{version.skill.name}: {args.script_path}"
     return ToolResult(
@@ -173,6 +179,6 @@ def _report(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran
         },
         success=is_well,
         error="" if is_well else f"The script failed with status {ran.status}.",
-        findings=[found_output(name, output, grounds)] if is_evidence else [],
+        findings=[build_output_finding(name, output, grounds)] if is_evidence else [],
         moves_on=bool(made),
     )  # fmt: skip

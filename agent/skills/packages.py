@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.storage.regular_files import read_regular
-from copilot_site.lib.storage.zip_files import ZipBounds, fault_of
-from copilot_site.lib.text.json_input import cleaned
+from copilot_site.lib.storage.regular_files import read_regular_file
+from copilot_site.lib.storage.zip_files import ZipBounds, find_zip_fault
+from copilot_site.lib.text.json_input import remove_forbidden_characters
 
 MANIFEST = "SKILL.md"
 GIVEN = "given"  # the folder beside it in which a script finds what it was given: no skill brings its own
@@ -73,7 +73,7 @@ def read_package(data: bytes) -> Package:
         )
     try:
         with ZipFile(io.BytesIO(data)) as archive:
-            files = _without_top(_unpacked(archive))
+            files = _remove_top_folder(_unpack_archive(archive))
     except (
         BadZipFile,
         EOFError,
@@ -85,10 +85,10 @@ def read_package(data: bytes) -> Package:
         LZMAError,
     ) as error:
         raise InvalidInput(_("The file is not a readable zip.")) from error
-    return package_of(files)
+    return build_package(files)
 
 
-def package_of(files: Mapping[str, bytes]) -> Package:
+def build_package(files: Mapping[str, bytes]) -> Package:
     """Make a package of files by their paths. Raises InvalidInput."""
     text = files.get(MANIFEST)
     if text is None:
@@ -96,7 +96,7 @@ def package_of(files: Mapping[str, bytes]) -> Package:
     for path in files:
         if GIVEN in PurePosixPath(path).parts[:1] or any(str(above) in files for above in PurePosixPath(path).parents):
             raise InvalidInput(_("The zip has a path that is refused: “%(path)s”.") % {"path": path})
-    head, instructions = _parted(text)
+    head, instructions = _split_head_and_body(text)
     try:
         manifest = Manifest.model_validate(head)
     except ValidationError as error:
@@ -110,7 +110,7 @@ def package_of(files: Mapping[str, bytes]) -> Package:
     return Package(manifest.name, " ".join(manifest.description.split()), instructions.strip(), dict(files))
 
 
-def package_in(folder: Path) -> Package:
+def read_package_folder(folder: Path) -> Package:
     """Read a folder of this machine, without links that leave it. Raises InvalidInput."""
     top, left = folder.resolve(), BOUNDS.unpacked_bytes
     files: dict[str, bytes] = {}
@@ -119,16 +119,16 @@ def package_in(folder: Path) -> Package:
             continue
         name = str(path.relative_to(top))
         try:
-            files[name] = read_regular(path, top=top, most_bytes=min(left, BOUNDS.member_bytes))
+            files[name] = read_regular_file(path, top=top, most_bytes=min(left, BOUNDS.member_bytes))
         except OSError as error:
             raise InvalidInput(
                 _("“%(file)s” cannot be read: %(why)s.") % {"file": name, "why": error.strerror}
             ) from error
         left -= len(files[name])
-    return package_of(files)
+    return build_package(files)
 
 
-def files_in(archive: bytes, digest: str) -> dict[str, bytes]:
+def unpack_version_files(archive: bytes, digest: str) -> dict[str, bytes]:
     """Return the files of a stored version. Raises InvalidInput where they differ from the reviewed ones."""
     if sha256(archive).hexdigest() != digest:
         raise InvalidInput(_("The skill's files are not those that were reviewed."))
@@ -136,15 +136,15 @@ def files_in(archive: bytes, digest: str) -> dict[str, bytes]:
         return {member.filename: packed.read(member) for member in packed.infolist()}
 
 
-def _unpacked(archive: ZipFile) -> dict[str, bytes]:
+def _unpack_archive(archive: ZipFile) -> dict[str, bytes]:
     members = archive.infolist()
-    if fault := fault_of(members, BOUNDS):
+    if fault := find_zip_fault(members, BOUNDS):
         raise InvalidInput(_("The zip is refused: %(why)s.") % {"why": fault})
     files: dict[str, bytes] = {}
     for member in members:
         if member.is_dir() or _RUBBISH.search(member.filename):
             continue
-        path = _checked_path(member.filename)
+        path = _check_path(member.filename)
         with archive.open(member) as file:
             content = file.read(BOUNDS.member_bytes + 1)
         if len(content) > BOUNDS.member_bytes:
@@ -155,7 +155,7 @@ def _unpacked(archive: ZipFile) -> dict[str, bytes]:
     return files
 
 
-def _checked_path(path: str) -> str:
+def _check_path(path: str) -> str:
     """Check that a path is inside the skill's folder. Raises InvalidInput."""
     parts = PurePosixPath(path).parts
     is_plain = "/".join(parts) == path and len(path) <= _PATH_LENGTH and len(parts) <= _DEPTH
@@ -165,7 +165,7 @@ def _checked_path(path: str) -> str:
     return path
 
 
-def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
+def _remove_top_folder(files: dict[str, bytes]) -> dict[str, bytes]:
     """Remove the common top folder of all files, where there is one."""
     tops = {path.partition("/")[0] for path in files}
     if MANIFEST in files or len(tops) != 1 or not all("/" in path for path in files):
@@ -173,7 +173,7 @@ def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path.partition("/")[2]: content for path, content in files.items()}
 
 
-def _parted(text: bytes) -> tuple[object, str]:
+def _split_head_and_body(text: bytes) -> tuple[object, str]:
     """Split SKILL.md into its YAML head and the text below. Raises InvalidInput."""
     if len(text) > _MANIFEST_BYTES:
         raise InvalidInput(
@@ -189,7 +189,7 @@ def _parted(text: bytes) -> tuple[object, str]:
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=yaml.SafeLoader)):
             raise InvalidInput(_("The head of SKILL.md has YAML aliases, which are not read."))
-        return cleaned(yaml.safe_load(found[1])), cleaned(words[found.end() :])
+        return remove_forbidden_characters(yaml.safe_load(found[1])), remove_forbidden_characters(words[found.end() :])
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidInput(_("The head of SKILL.md is not valid YAML.")) from error
 
@@ -197,12 +197,12 @@ def _parted(text: bytes) -> tuple[object, str]:
 FOLDER = Path(__file__).resolve().parent / "shipped"
 
 
-def shipped_names() -> list[str]:
+def list_shipped_skills() -> list[str]:
     return sorted(place.name for place in FOLDER.iterdir() if place.is_dir())
 
 
-def shipped_package(name: str) -> Package:
+def read_shipped_package(name: str) -> Package:
     """Read a shipped skill. Raises NotFound for another name."""
-    if name not in shipped_names():
+    if name not in list_shipped_skills():
         raise NotFound(f"There is no skill of ours called {name[:80]!r}.")
-    return package_in(FOLDER / name)
+    return read_package_folder(FOLDER / name)

@@ -3,11 +3,11 @@
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.attribution.answer_language import asked_in
-from agent.prompting import prompt
+from agent.attribution.answer_language import answer_language_of
+from agent.prompting import load_prompt
 from agent.run_state.run import Run
-from agent.skills.catalog import is_any_on, offers, version_of
-from agent.skills.packages import MANIFEST, files_in
+from agent.skills.catalog import find_version_in_use, is_any_skill_enabled, list_offered_skills
+from agent.skills.packages import MANIFEST, unpack_version_files
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
 from audit.actions import Action
 from authz.principal import Principal
@@ -35,14 +35,14 @@ class ReadSkill(Tool):
     is_default = False
 
     def why_not(self, principal: Principal) -> Words | None:
-        return None if is_any_on() else Words("No skill is switched on.", "没有启用任何技能。")
+        return None if is_any_skill_enabled() else Words("No skill is switched on.", "没有启用任何技能。")
 
     def briefing(self, run: Run) -> str | None:
-        skills = [f"- {name}: {description}" for name, description in offers(run.profile.name).items()]
-        return "\n".join([run.use(prompt("skills", asked_in(run))), *skills]) if skills else None
+        skills = [f"- {name}: {description}" for name, description in list_offered_skills(run.profile.name).items()]
+        return "\n".join([run.use(load_prompt("skills", answer_language_of(run))), *skills]) if skills else None
 
     async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:
-        text, paths = await sync_to_async(_read)(ctx, args)
+        text, paths = await sync_to_async(_read_skill_text)(ctx, args)
         return ToolResult(
             text if args.file_path else "\n".join([text, "", "Files of this skill:", *paths]),
             {"display_type": "skill", "skill_name": args.skill_name, "file_path": args.file_path or MANIFEST},
@@ -50,11 +50,11 @@ class ReadSkill(Tool):
         )
 
 
-def _read(ctx: ToolContext, args: ReadSkillArgs) -> tuple[str, list[str]]:
-    version = version_of(ctx.profile, args.skill_name)
+def _read_skill_text(ctx: ToolContext, args: ReadSkillArgs) -> tuple[str, list[str]]:
+    version = find_version_in_use(ctx.profile, args.skill_name)
     text = version.instructions
     if args.file_path:
-        content = files_in(bytes(version.archive), version.sha256).get(args.file_path)
+        content = unpack_version_files(bytes(version.archive), version.sha256).get(args.file_path)
         if content is None:
             raise ToolMistake(f"The skill has no file of this path. It has: {', '.join(version.paths)}.")
         try:

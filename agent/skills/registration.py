@@ -9,4 +9,4 @@ def register() -> None:
     """Register the tools for skills, and the visibility check for script output."""
     add_tool(ReadSkill())
     add_tool(ExecuteSkillScript())
-    query_sources.add("agent.skills", grounds.still_visible)
+    query_sources.add("agent.skills", grounds.select_visible_outputs)

@@ -13,32 +13,32 @@ from django.utils.translation import gettext_lazy
 
 from agent.models import AgentProfile, Skill, SkillVersion
 from agent.models.skills import Verdict
-from agent.skills.packages import Package, files_in
+from agent.skills.packages import Package, unpack_version_files
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.text.plain_text import visible
+from copilot_site.lib.text.plain_text import show_invisible_characters
 
 
-def may_add(user: User) -> bool:
+def may_add_skill(user: User) -> bool:
     return user.has_perm("agent.add_skill")
 
 
-def may_review(user: User) -> bool:
+def may_review_skill(user: User) -> bool:
     return user.has_perm("agent.review_skill")
 
 
-def seen_skills(user: User) -> QuerySet[Skill]:
+def select_managed_skills(user: User) -> QuerySet[Skill]:
     """Return all skills, for people who may add or review some. Raises NotFound for others."""
-    if not (may_add(user) or may_review(user)):
+    if not (may_add_skill(user) or may_review_skill(user)):
         raise NotFound(_("There are no skills that you look after."))
     return Skill.objects.select_related("in_use").prefetch_related("profiles", "versions")
 
 
-def files_of(version: SkillVersion) -> dict[str, bytes]:
+def load_version_files(version: SkillVersion) -> dict[str, bytes]:
     """Return the files of a version for its review. Raises InvalidInput where they differ from the uploaded ones."""
-    return files_in(bytes(version.archive), version.sha256)
+    return unpack_version_files(bytes(version.archive), version.sha256)
 
 
 @transaction.atomic
@@ -47,7 +47,7 @@ def add_version(user: User, package: Package) -> SkillVersion:
 
     Raises PermissionDenied, InvalidInput (a duplicate).
     """
-    if not may_add(user):
+    if not may_add_skill(user):
         raise PermissionDenied(_("You cannot add skills."))
     skill, _is_new = Skill.objects.get_or_create(name=package.name)
     Skill.objects.select_for_update().get(pk=skill.pk)
@@ -67,66 +67,68 @@ def add_version(user: User, package: Package) -> SkillVersion:
         paths={path: len(content) for path, content in sorted(package.files.items())},
         by=user,
     )
-    _record(user, Action.SKILL_ADDED, skill, version=version.number, sha256=digest)
+    _record_skill_change(user, Action.SKILL_ADDED, skill, version=version.number, sha256=digest)
     return version
 
 
 @transaction.atomic
-def review(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: str) -> None:
+def review_version(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: str) -> None:
     """Approve or reject a version; approving enables it. sha256_seen: of the content shown to the reviewer.
 
     Raises PermissionDenied; InvalidInput where other content was shown.
     """
-    _require_review(user)
+    _require_review_right(user)
     if sha256_seen != version.sha256:
         raise InvalidInput(_("This is not the version you were shown. Look at it again."))
     SkillVersion.objects.filter(pk=version.pk).update(verdict=verdict, reviewed_by=user, reviewed_at=timezone.now())
     skill = version.skill
-    _record(user, Action.SKILL_REVIEWED, skill, version=version.number, sha256=version.sha256, verdict=verdict)
+    _record_skill_change(
+        user, Action.SKILL_REVIEWED, skill, version=version.number, sha256=version.sha256, verdict=verdict
+    )
     if verdict == Verdict.APPROVED:
-        _use(user, skill, version)
+        _set_version_in_use(user, skill, version)
     elif skill.in_use_id == version.pk:
-        _use(user, skill, None)
+        _set_version_in_use(user, skill, None)
 
 
 @transaction.atomic
-def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
+def switch_version(user: User, skill: Skill, version: SkillVersion | None) -> None:
     """Enable this version, or none. Raises PermissionDenied; InvalidInput for one that is not approved."""
-    _require_review(user)
+    _require_review_right(user)
     if version is not None and version.verdict != Verdict.APPROVED:
         raise InvalidInput(_("Only a version that was reviewed and approved can be switched on."))
-    _use(user, skill, version)
+    _set_version_in_use(user, skill, version)
 
 
 @transaction.atomic
-def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
+def bind_profiles(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
     """Set the profiles whose runs may use the skill. Raises PermissionDenied."""
-    _require_review(user)
+    _require_review_right(user)
     skill.profiles.set(profiles)
-    _record(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
+    _record_skill_change(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
 
 
 @transaction.atomic
 def delete_skill(user: User, skill: Skill) -> None:
     """Delete a skill with all its versions. Raises PermissionDenied."""
-    _require_review(user)
-    _record(user, Action.SKILL_DELETED, skill)
+    _require_review_right(user)
+    _record_skill_change(user, Action.SKILL_DELETED, skill)
     skill.delete()
 
 
-def _require_review(user: User) -> None:
-    if not may_review(user):
+def _require_review_right(user: User) -> None:
+    if not may_review_skill(user):
         raise PermissionDenied(_("You cannot review skills or switch them on."))
 
 
-def _use(user: User, skill: Skill, version: SkillVersion | None) -> None:
+def _set_version_in_use(user: User, skill: Skill, version: SkillVersion | None) -> None:
     skill.in_use = version
     skill.save(update_fields=["in_use"])
-    _record(user, Action.SKILL_SWITCHED, skill, version=version.number if version else None)
+    _record_skill_change(user, Action.SKILL_SWITCHED, skill, version=version.number if version else None)
 
 
-def _record(user: User, action: Action, skill: Skill, **detail: object) -> None:
-    record(Principal.of(user), action, skill, detail=detail)
+def _record_skill_change(user: User, action: Action, skill: Skill, **detail: object) -> None:
+    record_action(Principal.of(user), action, skill, detail=detail)
 
 
 CHARACTERS = 100_000  # shown of one file; the page tells how many are left out
@@ -162,21 +164,21 @@ class SeenVersion:
     gone: tuple[str, ...]
 
 
-def seen_version(skill: Skill, version: SkillVersion) -> SeenVersion:
+def build_seen_version(skill: Skill, version: SkillVersion) -> SeenVersion:
     """Return a version for its review. Raises InvalidInput where the files differ from the uploaded ones."""
-    files = files_of(version)
-    before = files_of(skill.in_use) if skill.in_use and skill.in_use != version else None
-    seen = tuple(_seen(path, files[path], before) for path in sorted(files))
+    files = load_version_files(version)
+    before = load_version_files(skill.in_use) if skill.in_use and skill.in_use != version else None
+    seen = tuple(_build_seen_file(path, files[path], before) for path in sorted(files))
     return SeenVersion(seen, tuple(sorted(before.keys() - files.keys())) if before else ())
 
 
-def _seen(path: str, content: bytes, before: dict[str, bytes] | None) -> SeenFile:
+def _build_seen_file(path: str, content: bytes, before: dict[str, bytes] | None) -> SeenFile:
     change = None
     if before is not None:
         known = before.get(path)
         change = Change.NEW if known is None else Change.SAME if known == content else Change.CHANGED
     try:
-        text = visible(content.decode("utf-8-sig"))
+        text = show_invisible_characters(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return SeenFile(path, len(content), None, 0, change)
     return SeenFile(path, len(content), text[:CHARACTERS], max(0, len(text) - CHARACTERS), change)

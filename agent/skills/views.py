@@ -17,14 +17,14 @@ from django.views.decorators.http import require_http_methods
 
 from agent.models import AgentProfile, Skill, SkillVersion
 from agent.models.skills import Verdict
-from agent.providers.configured import model_names
+from agent.providers.configured import list_model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
-from agent.skills.packages import ZIP_BYTES, Package, read_package, shipped_names, shipped_package
-from authz.admin_pages import admin_page, show
+from agent.skills.packages import ZIP_BYTES, Package, list_shipped_skills, read_package, read_shipped_package
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import validate_form
 
 
 class SkillForm(forms.Form):
@@ -47,12 +47,12 @@ class BindForm(forms.Form):
 @admin_page
 def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """List the skills; a POST adds a version: of the zip `package`, or of the shipped skill that `shipped` names."""
-    rows = services.seen_skills(_by(request))
+    rows = services.select_managed_skills(_require_user(request))
     form, problem = SkillForm(), ""
     if request.method == "POST":
         form = form if request.POST.get("shipped") else SkillForm(request.POST, request.FILES)
         try:
-            version = services.add_version(_by(request), _package(request, form))
+            version = services.add_version(_require_user(request), _read_chosen_package(request, form))
         except CopilotError as error:
             problem = str(error)
         else:
@@ -62,14 +62,14 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     known = {skill.name for skill in rows}
     context = {
         "title": _("Skills"),
-        "skills": [(skill, _waiting(skill)) for skill in rows],
+        "skills": [(skill, _count_waiting_versions(skill)) for skill in rows],
         "form": form,
-        "may_add": services.may_add(_by(request)),
-        "shipped": [name for name in shipped_names() if name not in known],
+        "may_add": services.may_add_skill(_require_user(request)),
+        "shipped": [name for name in list_shipped_skills() if name not in known],
         "problem": problem,
-        "has_model": bool(model_names()),
+        "has_model": bool(list_model_names()),
     }
-    return show(request, "admin/skills/list.html", context, status=400 if problem else 200)
+    return render_admin_page(request, "admin/skills/list.html", context, status=400 if problem else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -79,48 +79,50 @@ def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> H
 
     A POST performs the action `do`.
     """
-    skill = _skill(request, skill_id)
+    skill = _find_skill(request, skill_id)
     problem = ""
     if request.method == "POST":
         try:
-            return _done(request, skill, BindForm(request.POST))
+            return _apply_skill_action(request, skill, BindForm(request.POST))
         except CopilotError as error:
             problem = str(error)
-    version = _version(skill, request.GET.get("version", ""))
+    version = _find_version(skill, request.GET.get("version", ""))
     bound = {profile.pk for profile in skill.profiles.all()}
     context = {
         "title": _("Skill %(name)s") % {"name": skill.name},
         "skill": skill,
         "versions": skill.versions.select_related("by", "reviewed_by"),
         "version": version,
-        "seen": services.seen_version(skill, version),
-        "profiles": [(item, item.pk in bound, _tells(item)) for item in AgentProfile.objects.order_by("name")],
-        "may_review": services.may_review(_by(request)),
+        "seen": services.build_seen_version(skill, version),
+        "profiles": [
+            (item, item.pk in bound, _has_skill_tools(item)) for item in AgentProfile.objects.order_by("name")
+        ],
+        "may_review": services.may_review_skill(_require_user(request)),
         "problem": problem,
     }
-    return show(request, "admin/skills/one.html", context, status=400 if problem else 200)
+    return render_admin_page(request, "admin/skills/one.html", context, status=400 if problem else 200)
 
 
-def _done(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpResponseBase:
+def _apply_skill_action(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpResponseBase:
     """Perform the action `do` and redirect to its result. Raises InvalidInput, NotFound, PermissionDenied."""
-    user, given = _by(request), request.POST
+    user, given = _require_user(request), request.POST
     back = redirect("skill", skill.pk)
 
     def review(verdict: Verdict) -> HttpResponseBase:
-        version = _version(skill, given.get("version", ""))
-        services.review(user, version, verdict, sha256_seen=given.get("sha256", ""))
+        version = _find_version(skill, given.get("version", ""))
+        services.review_version(user, version, verdict, sha256_seen=given.get("sha256", ""))
         return redirect(f"{reverse('skill', args=[skill.pk])}?version={version.number}")
 
     def use() -> HttpResponseBase:
-        services.switch(user, skill, _version(skill, given.get("version", "")))
+        services.switch_version(user, skill, _find_version(skill, given.get("version", "")))
         return back
 
     def off() -> HttpResponseBase:
-        services.switch(user, skill, None)
+        services.switch_version(user, skill, None)
         return back
 
     def bind() -> HttpResponseBase:
-        services.bind(user, skill, list(checked(bind_form)["profiles"]))
+        services.bind_profiles(user, skill, list(validate_form(bind_form)["profiles"]))
         messages.success(request, _("The assistants are saved."))
         return back
 
@@ -136,27 +138,27 @@ def _done(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpRespon
     return known.get(given.get("do", ""), lambda: back)()
 
 
-def _by(request: HttpRequest) -> User:
+def _require_user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)  # behind the sign-in of the admin
     return request.user
 
 
-def _package(request: HttpRequest, form: SkillForm) -> Package:
+def _read_chosen_package(request: HttpRequest, form: SkillForm) -> Package:
     """Return the uploaded or the shipped package. Raises InvalidInput, NotFound."""
     if name := request.POST.get("shipped", ""):
-        return shipped_package(name)
-    file: UploadedFile[Any] = checked(form)["package"]
+        return read_shipped_package(name)
+    file: UploadedFile[Any] = validate_form(form)["package"]
     return read_package(file.read(ZIP_BYTES + 1))
 
 
-def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
-    found = services.seen_skills(_by(request)).filter(pk=skill_id).first()
+def _find_skill(request: HttpRequest, skill_id: UUID) -> Skill:
+    found = services.select_managed_skills(_require_user(request)).filter(pk=skill_id).first()
     if found is None:
         raise NotFound(_("There is no such skill."))
     return found
 
 
-def _version(skill: Skill, number: str) -> SkillVersion:
+def _find_version(skill: Skill, number: str) -> SkillVersion:
     """Return a version by its number, the newest without one. Raises InvalidInput for a missing one."""
     rows = list(skill.versions.all())
     found = next((row for row in rows if not number or str(row.number) == number), None)
@@ -165,10 +167,10 @@ def _version(skill: Skill, number: str) -> SkillVersion:
     return found
 
 
-def _waiting(skill: Skill) -> int:
+def _count_waiting_versions(skill: Skill) -> int:
     return sum(version.verdict == Verdict.WAITING for version in skill.versions.all())
 
 
-def _tells(profile: AgentProfile) -> bool:
+def _has_skill_tools(profile: AgentProfile) -> bool:
     """Return whether a profile has the tools that skills need."""
     return {READ, EXECUTE} <= set(profile.allowed_tools or ())

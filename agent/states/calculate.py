@@ -8,7 +8,7 @@ from agent.run_state.run import Goto, Run
 from agent.run_state.state import State
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from agent.tools.keeping import keep
+from agent.tools.keeping import store_call_result
 
 TOOL = "calculate"
 
@@ -19,7 +19,7 @@ async def calculate(run: Run) -> AsyncIterator[Event | Goto]:
     ctx = ToolContext.of(run)
     arguments = json.dumps({"expression": (run.expression or run.state.input.normalized_query)[:500]})
     called = await call_tool(TOOL, arguments, allowed=[TOOL], ctx=ctx)
-    keep(run, called, ms=round((time.monotonic() - began) * 1000))
+    store_call_result(run, called, ms=round((time.monotonic() - began) * 1000))
     if not called.result.success:
         yield Goto(State.RETRIEVE)
         return

@@ -9,7 +9,7 @@ from agent.passages.rules import GREETING, UNCLEAR
 from agent.run_state.cited_answer import Output
 from agent.run_state.run import Goto, Run
 from agent.run_state.state import State
-from knowledge.tool_selectors import documents_within
+from knowledge.tool_selectors import list_documents_in_scope
 
 MAX = 3
 
@@ -26,7 +26,7 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
         return
     has_lost_thread = run.state.plan.intent == UNCLEAR and run.is_follow_up
     if not run.state.plan.clarifying_questions and not has_lost_thread:
-        run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
+        run.state.plan.clarifying_questions = await sync_to_async(_suggest_document_questions)(run)
     readings = run.state.plan.clarifying_questions
     with override(run.language):
         if run.state.plan.intent == GREETING:
@@ -43,8 +43,10 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
     yield Goto(State.DONE)
 
 
-def _of_documents(run: Run) -> list[str]:
+def _suggest_document_questions(run: Run) -> list[str]:
     """Return questions about the latest documents that this person may read."""
-    titles = documents_within(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MAX]
+    titles = (
+        list_documents_in_scope(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MAX]
+    )
     with override(run.language):
         return [str(texts.ABOUT_A_DOCUMENT) % {"title": title} for title in titles]

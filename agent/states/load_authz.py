@@ -4,14 +4,14 @@ from typing import Final
 
 from asgiref.sync import sync_to_async
 
-from agent.conversations.attachments import readable
-from agent.conversations.history import history_of
+from agent.conversations.attachments import list_searchable_attachments
+from agent.conversations.history import load_history
 from agent.events import Event
 from agent.run_state.run import Goto, Run
 from agent.run_state.state import Authz, State
-from agent.tools.base import allowed_names, within
+from agent.tools.base import list_enabled_tools, restrict_scope
 from authz.rights.snapshot import take_snapshot
-from business.sources.services import is_any_open
+from business.sources.services import has_open_source
 
 QUERY: Final = "database_query"
 OF_DOCUMENTS: Final = frozenset(
@@ -24,17 +24,17 @@ OF_DOCUMENTS: Final = frozenset(
 
 async def load_authz(run: Run) -> AsyncIterator[Event | Goto]:
     """Load the person's current rights, which may have changed since the page was opened; earlier answers included."""
-    await sync_to_async(_load)(run)
+    await sync_to_async(_load_rights)(run)
     yield Goto(State.ROUTE)
 
 
-def _load(run: Run) -> None:
+def _load_rights(run: Run) -> None:
     run.principal = run.principal.again()
-    run.attached = replace(run.attached, names=readable(run.principal, run.session_id))
+    run.attached = replace(run.attached, names=list_searchable_attachments(run.principal, run.session_id))
     run.inside_texts += run.attached.names.values()
-    run.scope = within(run.scope, knowledge_base_ids=run.base_ids)
+    run.scope = restrict_scope(run.scope, knowledge_base_ids=run.base_ids)
     if run.chosen:
-        run.profile = replace(run.profile, tools=tuple(_tools(run)))
+        run.profile = replace(run.profile, tools=tuple(_yield_allowed_tools(run)))
     run.state.authz = Authz(
         user_id=run.principal.username,
         roles=sorted(run.principal.roles),
@@ -42,12 +42,12 @@ def _load(run: Run) -> None:
         perm_snapshot_id=take_snapshot(run.principal),
     )
     if run.is_follow_up and not run.is_by_words:  # only a model reads earlier answers
-        run.history = history_of(run.principal, run.session_id, before=run.message_id)
+        run.history = load_history(run.principal, run.session_id, before=run.message_id)
 
 
-def _tools(run: Run) -> Iterator[str]:
+def _yield_allowed_tools(run: Run) -> Iterator[str]:
     """Yield the profile's tools that apply to what the person chose."""
-    has_data = is_any_open(run.principal, run.data)
-    for name in allowed_names(run.profile.tools):
+    has_data = has_open_source(run.principal, run.data)
+    for name in list_enabled_tools(run.profile.tools):
         if has_data if name == QUERY else not (run.asks_tables_alone and name in OF_DOCUMENTS):
             yield name

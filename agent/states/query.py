@@ -7,15 +7,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent.events import Event
-from agent.notices import data_not_asked
-from agent.passages.best import best_passages
-from agent.revocation import keep_visible
+from agent.notices import explain_unqueried_data
+from agent.passages.best import select_best_passages
+from agent.revocation import remove_unreadable_evidence
 from agent.run_state.run import Goto, Run
 from agent.run_state.state import State
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from agent.tools.keeping import keep
-from knowledge.retrieval.engine import sentence_embedder
+from agent.tools.keeping import store_call_result
+from knowledge.retrieval.engine import load_sentence_embedder
 
 TOOL = "database_query"
 NAMED_CHARACTERS = 4_000
@@ -31,15 +31,15 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
     named = ""
     arguments = {"question": step.question if step else run.state.input.normalized_query}
     if step and step.leans_on_first:
-        named = await _named_by_documents(run)
+        named = await _find_named_subjects(run)
         if not named:
-            yield Goto(_without_data(run))
+            yield Goto(_continue_without_data(run))
             return
     began = time.monotonic()
     ctx = ToolContext.of(run, named_in=named)
     called = await call_tool(TOOL, json.dumps(arguments, ensure_ascii=False), allowed=[TOOL], ctx=ctx)
-    keep(run, called, ms=round((time.monotonic() - began) * 1000))
-    data_not_asked(run, called)
+    store_call_result(run, called, ms=round((time.monotonic() - began) * 1000))
+    explain_unqueried_data(run, called)
     if not run.is_by_words:
         yield Goto(State.ACT)
         return
@@ -47,25 +47,25 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
     if called.result.findings or (readings and not step):
         yield Goto(State.VALIDATE_EVIDENCE if called.result.findings else State.CLARIFY)
     elif step:
-        yield Goto(_without_data(run))
+        yield Goto(_continue_without_data(run))
     else:
         yield Goto(State.RETRIEVE)
 
 
-async def _named_by_documents(run: Run) -> str:
+async def _find_named_subjects(run: Run) -> str:
     """Return the best readable passage's highlighted sentences on the first step; "" where none is relevant."""
     if run.found is None:
         return ""
-    await sync_to_async(keep_visible)(run)
-    embedder = await sync_to_async(sentence_embedder)()
-    best = await sync_to_async(best_passages)(run.asked_of_documents, run.found, embedder)
+    await sync_to_async(remove_unreadable_evidence)(run)
+    embedder = await sync_to_async(load_sentence_embedder)()
+    best = await sync_to_async(select_best_passages)(run.asked_of_documents, run.found, embedder)
     if not best:
         return ""
     run.named_by = best[0].hit.passage.chunk_id
     return " ".join(sentence.text for sentence in best[0].sentences)[:NAMED_CHARACTERS]
 
 
-def _without_data(run: Run) -> State:
+def _continue_without_data(run: Run) -> State:
     """Continue with the documents only, and tell the person."""
     with override(run.language):
         run.tell(_("The part about business data could not be answered from data you can query."))

@@ -6,17 +6,17 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
-from agent.data_coverage import tell_no_data, tell_unread
+from agent.data_coverage import explain_unread_question, tell_no_data
 from agent.events import Answer, Event, StopReason
-from agent.revocation import changed
+from agent.revocation import format_unreadable_notice
 from agent.run_state.cited_answer import Output
 from agent.run_state.run import Goto, Run
 from agent.run_state.state import Route, State, Validation
 from authz.permissions import Right
-from authz.rights.holders import people_with
+from authz.rights.holders import find_people_with_right
 from knowledge.models import KnowledgeBase
-from knowledge.retrieval.plan import documents_in, is_nothing_in
-from knowledge.selectors import discoverable_for
+from knowledge.retrieval.plan import is_scope_empty, select_documents
+from knowledge.selectors import match_discoverable_folders
 
 BASES_NAMED = 3
 KEEPERS_NAMED = 3
@@ -27,7 +27,7 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
 
     The words are the same whether a document is missing or not theirs; only a folder whose name may be told is named.
     """
-    run.stop_reason, text = await sync_to_async(_reason)(run)
+    run.stop_reason, text = await sync_to_async(_choose_refusal)(run)
     if run.stop_reason is not StopReason.REFUSED:
         denied = run.stop_reason is StopReason.PERMISSION_DENIED
         run.state.plan.validation = Validation(ok=False, reason="permission_denied" if denied else "no_evidence")
@@ -38,48 +38,48 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
     yield Goto(State.DONE)
 
 
-def _reason(run: Run) -> tuple[StopReason, str]:
+def _choose_refusal(run: Run) -> tuple[StopReason, str]:
     with override(run.language):
         if run.state.plan.route is Route.REFUSE:
             return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)
         found = run.state.plan.validation
         if found is not None and found.reason == "permission_denied":  # all of it was readable when it was found
-            return StopReason.PERMISSION_DENIED, changed(run.language)
-        if not run.asks_tables_alone and is_nothing_in(run.principal, run.scope):
+            return StopReason.PERMISSION_DENIED, format_unreadable_notice(run.language)
+        if not run.asks_tables_alone and is_scope_empty(run.principal, run.scope):
             return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
-        nothing = _nothing_found(run)
-        if not run.asks_tables_alone and (folders := askable(run)):
+        nothing = _format_nothing_found(run)
+        if not run.asks_tables_alone and (folders := describe_askable_folders(run)):
             return StopReason.PERMISSION_DENIED, f"{nothing}\n{folders}"
         if run.spent.stopped_by in HARD:
             return StopReason.BUDGET_EXHAUSTED, f"{nothing}\n{texts.LIMIT_CAME_FIRST}"
-        return StopReason.NO_EVIDENCE, _nothing(run)
+        return StopReason.NO_EVIDENCE, _build_refusal_text(run)
 
 
-def _nothing(run: Run) -> str:
+def _build_refusal_text(run: Run) -> str:
     """Return the refusal: for business data, the notice has the reason and the form is offered; else what was searched."""
-    tell_unread(run)
+    explain_unread_question(run)
     if run.asks_tables_alone:
         return str(texts.NOT_IN_TABLES)
     if run.state.plan.explore is not None:
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
-    return "\n".join([_nothing_found(run), *_searched(run)])
+    return "\n".join([_format_nothing_found(run), *_describe_search(run)])
 
 
-def _nothing_found(run: Run) -> str:
+def _format_nothing_found(run: Run) -> str:
     tell_no_data(run)
-    return texts.NOTHING_FOUND % {"count": documents_in(run.principal, run.scope).count()}
+    return texts.NOTHING_FOUND % {"count": select_documents(run.principal, run.scope).count()}
 
 
-def askable(run: Run) -> str:
+def describe_askable_folders(run: Run) -> str:
     """Return a sentence, in the run's language, naming folders that may hold the answer and may be named; "" for none."""
-    folders = discoverable_for(run.principal, run.state.input.normalized_query)
+    folders = match_discoverable_folders(run.principal, run.state.input.normalized_query)
     names = str(texts.COMMA).join(f"“{folder}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 
 
-def _searched(run: Run) -> list[str]:
+def _describe_search(run: Run) -> list[str]:
     """Return sentences about what was searched, and what to do next."""
-    documents = documents_in(run.principal, run.scope)
+    documents = select_documents(run.principal, run.scope)
     counted = documents.values_list("knowledge_base_id").annotate(n=Count("pk")).order_by("-n", "knowledge_base_id")
     counts = dict(counted.values_list("knowledge_base_id", "n"))
     if not counts:
@@ -91,6 +91,8 @@ def _searched(run: Run) -> list[str]:
         names = str(texts.AND_OTHERS) % {"names": names}
     keepers: dict[str, None] = {}
     for base in bases.values():
-        keepers |= dict.fromkeys(user.get_full_name() or user.username for user in people_with(Right.MANAGE, base))
+        keepers |= dict.fromkeys(
+            user.get_full_name() or user.username for user in find_people_with_right(Right.MANAGE, base)
+        )
     whom = str(texts.WHOM_TO_ASK) % {"names": str(texts.COMMA).join(list(keepers)[:KEEPERS_NAMED])}
     return [str(texts.SEARCHED) % {"bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

@@ -1,59 +1,59 @@
 """The route of a question without a model: by rules, and by whether the business data understand the whole question."""
 
 from agent.conversations.history import Earlier
-from agent.data_coverage import QUERY, read_by_words
-from agent.passages.follow_ups import leans, with_earlier
-from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, matches, rule
+from agent.data_coverage import QUERY, read_question_by_words
+from agent.passages.follow_ups import complete_follow_up, is_follow_up_question
+from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, classify_question, matches_word_list
 from agent.run_state.run import Run
 from agent.run_state.state import MeantQuery, Route, State, Subtask
-from agent.tools.base import allowed_names, find, why_closed
+from agent.tools.base import explain_closed_tool, find_tool, list_enabled_tools
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
+from business.logical_query.wording import build_query_sentence
 from business.parsing.base import Clarification
-from business.pipeline import DataQuestion, HowRead, reading
+from business.pipeline import DataQuestion, HowRead, read_question
 from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 Decision = tuple[str, Ruling, Steps | None]
 """The question, complete in itself; what kind it is; its steps, where it has them."""
 
 
-def by_rules(run: Run, earlier: Earlier | None) -> Decision:
+def decide_by_rules(run: Run, earlier: Earlier | None) -> Decision:
     """Return the complete question and its route.
 
     A follow-up on a result modifies its query; others take terms from the question before.
     """
     asked = run.state.input.normalized_query
-    if earlier is not None and not matches("in_language", asked):
-        if earlier.is_asked_back and leans(asked):  # it is unknown which reading it follows
+    if earlier is not None and not matches_word_list("in_language", asked):
+        if earlier.is_asked_back and is_follow_up_question(asked):  # it is unknown which reading it follows
             return asked, Ruling(Route.CLARIFY, UNCLEAR), None
-        if decision := _going_on(run, asked):
+        if decision := _read_as_query_change(run, asked):
             return decision
-        asked = with_earlier(asked, earlier.question)
+        asked = complete_follow_up(asked, earlier.question)
     has_data = has_business_data(run)
 
     def is_data(text: str) -> bool:
-        read = read_by_words(run, text) if has_data else HowRead()
+        read = read_question_by_words(run, text) if has_data else HowRead()
         if text == asked:
             run.how_read = read
         return read.is_read
 
-    ruling, steps = rule(asked, is_data=is_data)
+    ruling, steps = classify_question(asked, is_data=is_data)
     return asked, ruling, steps
 
 
-def _going_on(run: Run, asked: str) -> Decision | None:
+def _read_as_query_change(run: Run, asked: str) -> Decision | None:
     """Return the data's reading of a question as a change of the conversation's query; None where it is not about that."""
     if run.earlier_query is None:
         return None
     source, _standing = run.earlier_query
-    language = language_of(asked) or run.language
+    language = detect_language(asked) or run.language
     try:
         opened = open_source(run.principal, source, run.data)
     except NotFound:
         return None
-    parsed = reading(opened, DataQuestion(asked, language, run.earlier_query))
+    parsed = read_question(opened, DataQuestion(asked, language, run.earlier_query))
     if isinstance(parsed, Clarification):
         queries = {
             one.text: MeantQuery(source=source, query=one.query) for one in parsed.choices if one.query is not None
@@ -61,14 +61,14 @@ def _going_on(run: Run, asked: str) -> Decision | None:
         run.state.plan.clarifying_queries = queries
         return asked, Ruling(Route.CLARIFY, GOES_ON, readings=tuple(one.text for one in parsed.choices)), None
     if not isinstance(parsed, LogicalQuery):  # “the senior one” refers to the result in an unknown way
-        return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
+        return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if is_follow_up_question(asked) else None
     run.logical_query = (source, parsed)
-    is_whole = parsed == reading(opened, DataQuestion(asked, language))
-    current = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)
+    is_whole = parsed == read_question(opened, DataQuestion(asked, language))
+    current = asked if is_whole else build_query_sentence(parsed, opened.catalog, language, opened.today)
     return current, Ruling(Route.SQL, GOES_ON), None
 
 
-def way(run: Run, steps: Steps | None) -> State:
+def choose_next_state(run: Run, steps: Steps | None) -> State:
     """Return the state that the route leads to, and store the plan of a question in steps.
 
     Without data documents are searched.
@@ -85,11 +85,11 @@ def way(run: Run, steps: Steps | None) -> State:
         plan.route = Route.SQL
     asks_data = has_data and plan.route in (Route.SQL, Route.HYBRID)
     if steps and asks_data:
-        plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
+        plan.route, plan.subtasks = Route.HYBRID, _make_subtasks(steps)
     return State.RETRIEVE if plan.subtasks or not asks_data else State.QUERY
 
 
-def _subtasks(steps: Steps) -> list[Subtask]:
+def _make_subtasks(steps: Steps) -> list[Subtask]:
     return [
         Subtask(tool="knowledge_search", question=steps.documents),
         Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
@@ -98,4 +98,6 @@ def _subtasks(steps: Steps) -> list[Subtask]:
 
 def has_business_data(run: Run) -> bool:
     """Return whether the profile enables the tool, and there are data that this person may query."""
-    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None
+    return (
+        QUERY in list_enabled_tools(run.profile.tools) and explain_closed_tool(find_tool(QUERY), run.principal) is None
+    )

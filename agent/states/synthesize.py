@@ -8,24 +8,30 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.disagreement import tell_disagreements, with_disagreements
-from agent.attribution.standing import tell_unapproved, with_approved
+from agent.attribution.disagreement import add_disagreement_notices, add_disagreements
+from agent.attribution.standing import add_unapproved_notice, prefer_approved_sources
 from agent.budget import HARD
 from agent.data_coverage import offer_form, tell_no_data
 from agent.events import Answer, Event, References, StopReason
-from agent.evidence.items import found_hit, query_reference, reference, verified_reference
-from agent.passages.answer import Headings, further, passages_answer, put_together, results_answer
-from agent.passages.best import Best, best_passages
-from agent.revocation import cut_answer, keep_visible
+from agent.evidence.items import make_hit_finding, make_passage_reference, make_query_reference, make_verified_reference
+from agent.passages.answer import (
+    Headings,
+    append_further_passages,
+    build_passages_answer,
+    build_results_answer,
+    join_passages_and_results,
+)
+from agent.passages.best import Best, select_best_passages
+from agent.revocation import cut_unreadable_quotations, remove_unreadable_evidence
 from agent.run_state.cited_answer import CitedAnswer, Draft
 from agent.run_state.run import Finding, Goto, Run
 from agent.run_state.state import State
-from agent.run_state.threads import worked
-from agent.states.refuse import askable
+from agent.run_state.threads import run_cpu_bound_call
+from agent.states.refuse import describe_askable_folders
 from agent.tools.knowledge_search import TOP_K
-from agent.verified_answers.telling import above, cited_answer
-from agent.workflow import Together, add_trace
-from knowledge.retrieval.engine import sentence_embedder
+from agent.verified_answers.telling import build_verified_answer, prepend_verified_answer
+from agent.workflow import Together, add_trace_step
+from knowledge.retrieval.engine import load_sentence_embedder
 from knowledge.retrieval.search import search
 
 TOLD = 1.0  # confidence of a result shown verbatim
@@ -38,23 +44,23 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         yield notice
     verified = run.verified
     is_same = verified is not None and verified.verified is not None and verified.verified.is_same
-    async for item in _verified(run, verified) if verified and is_same else _shown(run):
+    async for item in _show_verified_answer(run, verified) if verified and is_same else _show_findings(run):
         yield item
 
 
-async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
+async def _show_verified_answer(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     """Show a verified answer as it is."""
     with override(run.language):
-        answer = cited_answer(finding)
-    add_trace(run, State.SYNTHESIZE, action="tell_verified")
+        answer = build_verified_answer(finding)
+    add_trace_step(run, State.SYNTHESIZE, action="tell_verified")
     run.deliver(answer, TOLD)
-    yield _referred(run, answer)
-    async for event in _sentences(run, answer):
+    yield _make_references(run, answer)
+    async for event in _yield_readable_sentences(run, answer):
         yield event
     yield Goto(State.DONE)
 
 
-async def _shown(run: Run) -> AsyncIterator[Event | Goto]:
+async def _show_findings(run: Run) -> AsyncIterator[Event | Goto]:
     """Show results and passages.
 
     Where a right ends before the first is sent, they are chosen again from the rest; later, the affected ones are left
@@ -62,77 +68,79 @@ async def _shown(run: Run) -> AsyncIterator[Event | Goto]:
     """
     is_search_due = not any(finding.is_result for finding in run.findings.values())
     if run.found is None and is_search_due:  # a model read documents without searching
-        run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
-        run.add(found_hit(hit) for hit in run.found.hits)
+        run.found = await run_cpu_bound_call(
+            search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K
+        )
+        run.add(make_hit_finding(hit) for hit in run.found.hits)
     while True:
         run.is_held_back, run.stop_reason = False, StopReason.OK
-        await sync_to_async(keep_visible)(run)
-        answer = _below_verified(run, await worked(_put_together, run))
+        await sync_to_async(remove_unreadable_evidence)(run)
+        answer = _add_verified_above(run, await run_cpu_bound_call(_build_answer, run))
         if answer is None:
             run.answer, run.state.draft = None, Draft()
             yield Goto(State.CLARIFY if run.state.plan.clarifying_questions else State.REFUSE)
             return
         run.deliver(answer, UNVERIFIED if answer.kind else TOLD)
-        yield _referred(run, answer)
+        yield _make_references(run, answer)
         if not run.is_held_back:
             break
-    async for event in _sentences(run, answer):
+    async for event in _yield_readable_sentences(run, answer):
         yield event
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
 
 
-def _below_verified(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
+def _add_verified_above(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
     """Put the answer below a verified one to a similar question, where there is one."""
     if run.verified is None:
         return answer
     with override(run.language):
-        near = cited_answer(run.verified)
-    return above(near, answer) if answer is not None else near
+        near = build_verified_answer(run.verified)
+    return prepend_verified_answer(near, answer) if answer is not None else near
 
 
-def _put_together(run: Run) -> CitedAnswer | None:
+def _build_answer(run: Run) -> CitedAnswer | None:
     """Return the run's results, and the best passages where documents were searched; None where there is neither."""
     results = [finding for finding in run.findings.values() if finding.is_result]
     is_both = run.subtask("database_query") is not None
-    passages = None if results and run.is_by_words and not is_both else _passages(run)
+    passages = None if results and run.is_by_words and not is_both else _build_passages_part(run)
     named = [span.number for span in passages.citations if span.chunk_id == run.named_by] if passages else []
     if run.named_by is not None and not named:
         results = []  # a result about what a passage names goes with it
     taken = max((span.number for span in passages.citations), default=0) if passages else 0
-    data = results_answer(results, first=taken + 1, names=named) if results else None
+    data = build_results_answer(results, first=taken + 1, names=named) if results else None
     with override(run.language):
-        return put_together(passages, data, _headings(run, is_both=is_both))
+        return join_passages_and_results(passages, data, _make_headings(run, is_both=is_both))
 
 
-def _headings(run: Run, *, is_both: bool) -> Headings:
+def _make_headings(run: Run, *, is_both: bool) -> Headings:
     lead = str(texts.BEST_MATCH if run.is_by_words else texts.NO_ANSWER_IN_WHAT_WAS_READ)
     nothing = str(texts.NOTHING_IN_DOCUMENTS) if is_both else ""
     documents = str(texts.FROM_DOCUMENTS) if is_both else ""
     return Headings(lead, documents=documents, data=str(texts.FROM_DATA), nothing=nothing)
 
 
-def _passages(run: Run) -> CitedAnswer | None:
+def _build_passages_part(run: Run) -> CitedAnswer | None:
     """Return the best passage, those that contradict it, and further ones; None where none is relevant."""
     if run.found is None:
         return None
     question = run.read_as or run.asked_of_documents
-    best = best_passages(question, run.found, sentence_embedder(), any_word=run.searched_cited)
-    add_trace(run, State.SYNTHESIZE, action="show_passages", out={"note": f"packed={len(best)}"})
+    best = select_best_passages(question, run.found, load_sentence_embedder(), any_word=run.searched_cited)
+    add_trace_step(run, State.SYNTHESIZE, action="show_passages", out={"note": f"packed={len(best)}"})
     if not best:
         return None
     with override(run.language):
         offer_form(run)
         tell_no_data(run)
-        if folders := askable(run):
+        if folders := describe_askable_folders(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:
             run.tell(str(texts.LIMIT_CAME_FIRST))
-    return further(_compared(run, best[0]), best[1:])
+    return append_further_passages(_cite_with_contradictions(run, best[0]), best[1:])
 
 
-def _compared(run: Run, best: Best) -> CitedAnswer:
+def _cite_with_contradictions(run: Run, best: Best) -> CitedAnswer:
     """Return the best passage with those that contradict it.
 
     An approved contradicting one replaces an unapproved best one.
@@ -140,29 +148,31 @@ def _compared(run: Run, best: Best) -> CitedAnswer:
     assert run.found is not None
     found = [(hit.passage, hit.scores.final) for hit in run.found.hits]
     passages = {passage.chunk_id: passage for passage, _score in found}
-    answer = with_approved(with_disagreements(passages_answer([best]), found, today=timezone.localdate()), passages)
-    tell_disagreements(run, answer)
-    tell_unapproved(run, answer, passages)
+    answer = prefer_approved_sources(
+        add_disagreements(build_passages_answer([best]), found, today=timezone.localdate()), passages
+    )
+    add_disagreement_notices(run, answer)
+    add_unapproved_notice(run, answer, passages)
     return answer
 
 
-def _referred(run: Run, answer: CitedAnswer) -> References:
+def _make_references(run: Run, answer: CitedAnswer) -> References:
     passages = {hit.passage.chunk_id: hit.passage for hit in run.found.hits} if run.found else {}
     known = run.verified if answer.verified else None
     if known is not None and known.verified is not None:
         passages |= {entry.passage.chunk_id: entry.passage for entry in known.verified.cited}
     references = [
-        reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
+        make_passage_reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
         for span in answer.citations
     ]
-    queries = [query_reference(query.number, run.findings[query.evidence_id]) for query in answer.queries]
-    verified = [verified_reference(1, known)] if known else []
+    queries = [make_query_reference(query.number, run.findings[query.evidence_id]) for query in answer.queries]
+    verified = [make_verified_reference(1, known)] if known else []
     return References(
         knowledge_references=references, query_references=queries, verified_references=verified, done=True
     )
 
 
-async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
+async def _yield_readable_sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
     """Yield the answer's sentences one by one while each is still readable; last an empty one that closes the answer."""
     facts: dict[str, Any] = {"provider": answer.provider}
     if answer.kind:
@@ -175,11 +185,11 @@ async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
             if not run.is_held_back:
                 is_first = False
                 break
-            await sync_to_async(cut_answer)(run)
+            await sync_to_async(cut_unreadable_quotations)(run)
     more = {"readings": run.state.plan.clarifying_questions, "disagreements": answer.disagreements}
     if answer.kind:
         facts |= {"confidence": run.state.draft.confidence}
     yield Answer(done=True, data=facts | {name: list(value) for name, value in more.items() if value})
     while run.is_held_back:
-        await sync_to_async(cut_answer)(run)
+        await sync_to_async(cut_unreadable_quotations)(run)
         yield Answer(done=True, data=facts)

@@ -12,9 +12,9 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agent.conversations.presentation.answer_html import as_html
+from agent.conversations.presentation.answer_html import render_answer
 from agent.conversations.presentation.message import ShownMessage
-from agent.conversations.sessions import found_sessions
+from agent.conversations.sessions import search_sessions
 from agent.models import Session
 from agent.runs.report import NAMES
 from authz.principal import Principal
@@ -35,7 +35,7 @@ def made_by(provider: str) -> str:
 @register.simple_tag
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
     """Return the pinned and the latest conversations of the current user, without empty ones."""
-    return found_sessions(Principal.of(request.user))[:RECENT]
+    return search_sessions(Principal.of(request.user))[:RECENT]
 
 
 @register.filter
@@ -63,7 +63,7 @@ def age(at: datetime) -> str:
 @register.simple_tag
 def prose(message: ShownMessage) -> SafeString:
     """Render the words of an answer."""
-    return as_html(message)
+    return render_answer(message)
 
 
 @register.filter

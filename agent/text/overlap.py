@@ -2,25 +2,27 @@
 
 from functools import lru_cache
 
-from agent.text.sentences import split
+from agent.text.sentences import split_sentences
 from knowledge.text.passage_blocks import PassageBlock
-from knowledge.text.terms import terms
+from knowledge.text.terms import extract_terms
 
 
-def share_covered(sentence: str, text: str) -> float:
+def compute_term_coverage(sentence: str, text: str) -> float:
     """Return the share of a sentence's terms that a text contains, in 0 … 1; 1 for a sentence without terms."""
-    asked = set(terms(sentence))
-    return len(asked & _terms(text)) / len(asked) if asked else 1.0
+    asked = set(extract_terms(sentence))
+    return len(asked & _term_set_of(text)) / len(asked) if asked else 1.0
 
 
 @lru_cache(maxsize=256)
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+def _term_set_of(text: str) -> frozenset[str]:
+    return frozenset(extract_terms(text))
 
 
-def nearest(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
+def find_nearest_sentence(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
     """Return the span of the sentence in a text with most terms in common; the whole text where there is none."""
-    best = max(split(text, blocks), key=lambda piece: share_covered(sentence, piece.text), default=None)
-    if best is None or not set(terms(sentence)) & _terms(best.text):
+    best = max(
+        split_sentences(text, blocks), key=lambda piece: compute_term_coverage(sentence, piece.text), default=None
+    )
+    if best is None or not set(extract_terms(sentence)) & _term_set_of(best.text):
         return 0, len(text)
     return best.start, best.end

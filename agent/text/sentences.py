@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from agent.text.written_markdown import blocks_in
+from agent.text.written_markdown import parse_markdown_blocks
 from knowledge.text.passage_blocks import PassageBlock
-from knowledge.text.pipe_table import cells_in, labelled_row
+from knowledge.text.pipe_table import format_labelled_row, parse_cells
 
 MAX_LENGTH = 300  # characters
 
@@ -68,7 +68,7 @@ _LINE = re.compile(r"[^\n]+")
 
 
 @lru_cache(maxsize=1_024)  # passages that were read last
-def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, ...]:
+def split_sentences(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, ...]:
     """Return the sentences of `text` in reading order; none for white space.
 
     blocks: of a passage; without them the text is parsed as hand-written Markdown.
@@ -76,90 +76,90 @@ def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, .
     sentences: list[Sentence] = []
     block = part = 0
     before: PassageBlock | None = None
-    for entry in blocks or blocks_in(text):
-        part += before is None or not _go_on(before, entry)
-        for group in _of(text, entry):
+    for entry in blocks or parse_markdown_blocks(text):
+        part += before is None or not _is_same_list(before, entry)
+        for group in _split_block(text, entry):
             sentences += [replace(sentence, block=block, part=part) for sentence in group]
             block += 1
         before = entry
     return tuple(sentences)
 
 
-def _go_on(before: PassageBlock, item: PassageBlock) -> bool:
+def _is_same_list(before: PassageBlock, item: PassageBlock) -> bool:
     """Return whether two items are of one list."""
     if not before.kind == item.kind == "item":
         return False
     return before.depth != item.depth or bool(before.number) == bool(item.number)
 
 
-def _of(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:
+def _split_block(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:
     """Yield the sentences of each paragraph, item, row or line of a block."""
     match block.kind:
         case "table" | "chart":
-            yield from ([row] for row in _rows(text, block))
+            yield from ([row] for row in _split_table_rows(text, block))
         case "code":
             yield from (
-                [_stripped(text, *line.span(), "code")]
+                [_make_sentence(text, *line.span(), "code")]
                 for line in _LINE.finditer(text, block.start, block.end)
                 if line[0].strip()
             )
         case "heading":
-            yield [_stripped(text, block.start, block.end, "heading")]
+            yield [_make_sentence(text, block.start, block.end, "heading")]
         case _:
-            yield list(_prose(text, block))
+            yield list(_split_prose(text, block))
 
 
-def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
+def _split_table_rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
     """Yield the rows of a table, each said with the names of its columns."""
     names = tuple(table.names_in(text))
     for place, line in enumerate(_LINE.finditer(text, table.start, table.end)):
         if names and place < 2:  # the names and the rule
             continue
-        row = _stripped(text, *line.span(), "row")
-        cells = tuple(cells_in(row.text))
+        row = _make_sentence(text, *line.span(), "row")
+        cells = tuple(parse_cells(row.text))
         if names and len(cells) != len(names):
             yield row  # a piece of a row that is longer than a passage
         else:
-            yield replace(row, text=labelled_row(names, cells) or row.text, names=names, cells=cells)
+            yield replace(row, text=format_labelled_row(names, cells) or row.text, names=names, cells=cells)
 
 
-def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
+def _make_sentence(text: str, start: int, end: int, kind: Kind) -> Sentence:
     """Return the sentence without surrounding white space; the lines of a paragraph are joined in its text."""
     raw = text[start:end]
     start += len(raw) - len(raw.lstrip())
     end -= len(raw) - len(raw.rstrip())
     shown = text[start:end]
-    return Sentence(start, end, shown if kind == "code" else unwrapped(shown), kind)
+    return Sentence(start, end, shown if kind == "code" else join_wrapped_lines(shown), kind)
 
 
-def unwrapped(text: str) -> str:
+def join_wrapped_lines(text: str) -> str:
     """Replace soft line breaks by a space, or by nothing between two Chinese characters."""
     return _SPACE.sub(" ", _WRAP_CJK.sub("", text)) if "\n" in text or "\r" in text else text
 
 
-def _prose(text: str, block: PassageBlock) -> Iterator[Sentence]:
+def _split_prose(text: str, block: PassageBlock) -> Iterator[Sentence]:
     """Yield the sentences of one paragraph or list item; the full stop of an item's number ends none."""
     kind: Kind = "item" if block.kind == "item" else "prose"
     start = block.start + block.lead
     number_end = start + len(block.number) if text.startswith(block.number, start) else start
-    for end in [*_ends(text, number_end, block.end), block.end]:
-        for piece_start, piece_end in _capped(text, start, end):
+    for end in [*_yield_sentence_ends(text, number_end, block.end), block.end]:
+        for piece_start, piece_end in _cut_long_span(text, start, end):
             if text[piece_start:piece_end].strip():
-                yield _stripped(text, piece_start, piece_end, kind)
+                yield _make_sentence(text, piece_start, piece_end, kind)
         start = end
 
 
-def _ends(text: str, start: int, end: int) -> Iterator[int]:
+def _yield_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield the offsets where a sentence of text[start:end] ends, except the last one."""
     inside = [(found.start(), found.end()) for found in _ENCLOSED.finditer(text, start, end)]
     inside += [(found.start(), found.end() - 1) for found in _QUOTED.finditer(text, start, end)]
     for mark in _END.finditer(text, start, end):
         enclosed = any(left < mark.start() and mark.end() <= right for left, right in inside)
-        if mark.end() < end and not enclosed and _is_end(text, start, mark.start(), mark.end(), end):
+        if mark.end() < end and not enclosed and _is_sentence_end(text, start, mark.start(), mark.end(), end):
             yield mark.end()
 
 
-def _is_end(text: str, start: int, mark: int, after: int, end: int) -> bool:
+def _is_sentence_end(text: str, start: int, mark: int, after: int, end: int) -> bool:
     """Return whether the full stop at `mark` (with its closers, up to `after`) ends a sentence of text[start:end]."""
     following = text[after : min(end, after + 24)]
     if text[mark] in "。！？…":
@@ -181,17 +181,17 @@ def _is_abbreviation(before: str, following: str) -> bool:
     return _ABBREVIATION.fullmatch(word) is not None
 
 
-def _capped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_long_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield spans of text[start:end] of at most MAX_LENGTH characters, cut at the best places."""
     while end - start > MAX_LENGTH:
         window = text[start : start + MAX_LENGTH]
-        cut = next((found for found in (_last_cut(pattern, window) for pattern in _CUTS) if found), MAX_LENGTH)
+        cut = next((found for found in (_find_last_cut(pattern, window) for pattern in _CUTS) if found), MAX_LENGTH)
         yield start, start + cut
         start += cut
     yield start, end
 
 
-def _last_cut(pattern: re.Pattern[str], window: str) -> int:
+def _find_last_cut(pattern: re.Pattern[str], window: str) -> int:
     """Return the end of the pattern's last match in the second two thirds of the window, else 0."""
     ends = [found.end() for found in pattern.finditer(window, MAX_LENGTH // 3)]
     return ends[-1] if ends else 0

@@ -17,17 +17,17 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _Line = Literal["prose", "item", "table", "code", "heading", "blank", "fence", "rule"]
 
 
-def blocks_in(text: str) -> Iterator[PassageBlock]:
+def parse_markdown_blocks(text: str) -> Iterator[PassageBlock]:
     """Yield paragraphs, list items, tables, headings and fenced code, in order; rules and fences are left out."""
     opened: PassageBlock | None = None
     fenced = False
-    lines = list(_lines(text))
+    lines = list(_yield_line_spans(text))
     for (start, end), (after, after_end) in pairwise([*lines, (len(text), len(text))]):
         line, following = text[start:end], text[after:after_end]
         in_table = opened is not None and opened.kind == "table"
-        kind = _kind_of(line, fenced=fenced, in_table=in_table, following=following)
-        if opened and _goes_on(opened, kind, line):
-            opened = _longer(opened, end)
+        kind = _classify_line(line, fenced=fenced, in_table=in_table, following=following)
+        if opened and _continues_block(opened, kind, line):
+            opened = _extend_block(opened, end)
             continue
         if opened:
             yield opened
@@ -38,12 +38,12 @@ def blocks_in(text: str) -> Iterator[PassageBlock]:
         if kind == "heading":
             yield PassageBlock("heading", start, end)
         else:
-            opened = _opened(kind, line, start, end, following)
+            opened = _start_block(kind, line, start, end, following)
     if opened:
         yield opened
 
 
-def _goes_on(opened: PassageBlock, kind: _Line, line: str) -> bool:
+def _continues_block(opened: PassageBlock, kind: _Line, line: str) -> bool:
     """Return whether a line belongs to the block before it."""
     if opened.kind == "table":
         return kind == "table" or (kind == "rule" and "|" in line)
@@ -52,11 +52,11 @@ def _goes_on(opened: PassageBlock, kind: _Line, line: str) -> bool:
     return kind == "prose"
 
 
-def _longer(block: PassageBlock, end: int) -> PassageBlock:
+def _extend_block(block: PassageBlock, end: int) -> PassageBlock:
     return PassageBlock(block.kind, block.start, end, lead=block.lead, number=block.number, is_headed=block.is_headed)
 
 
-def _opened(kind: _Line, line: str, start: int, end: int, following: str) -> PassageBlock:
+def _start_block(kind: _Line, line: str, start: int, end: int, following: str) -> PassageBlock:
     if kind == "table":
         return PassageBlock("table", start, end, is_headed="|" in following and _RULE.match(following) is not None)
     if kind == "item" and (mark := _ITEM.match(line)):
@@ -65,14 +65,14 @@ def _opened(kind: _Line, line: str, start: int, end: int, following: str) -> Pas
     return PassageBlock("paragraph" if kind == "prose" else kind, start, end)
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _yield_line_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for line in text.splitlines(keepends=True):
         yield start, start + len(line)
         start += len(line)
 
 
-def _kind_of(line: str, *, fenced: bool, in_table: bool, following: str) -> _Line:
+def _classify_line(line: str, *, fenced: bool, in_table: bool, following: str) -> _Line:
     """Return the kind of a line.
 
     following: the line after it, since a table's header is recognised by the rule below it.

@@ -19,7 +19,7 @@ from agent.models.mcp_services import LIVES, ApprovalState
 from agent.run_state.run import Run
 from agent.tools.base import ToolContext, ToolMistake
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, NotFound
 
@@ -29,7 +29,7 @@ class NeedsApproval(ToolMistake):
 
 
 @transaction.atomic
-def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any]) -> ToolApproval:
+def request_approval(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any]) -> ToolApproval:
     row = ToolApproval.objects.create(
         user_id=run.principal.user_id,
         message_id=run.message_id,
@@ -46,7 +46,7 @@ def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any
 
 
 @transaction.atomic
-def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> ToolApproval:
+def decide_approval(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> ToolApproval:
     """Approve or reject a call.
 
     Raises NotFound for another person's, Conflict where it was decided before or has expired.
@@ -66,11 +66,11 @@ def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> Tool
     row.save(update_fields=["state", "decided_at"])
     outcome = Outcome.ALLOW if is_allowed else Outcome.DENY
     detail = {"tool": row.tool}
-    record(principal, Action.APPROVAL_DECIDED, row, outcome=outcome, run_id=str(row.message_id), detail=detail)
+    record_action(principal, Action.APPROVAL_DECIDED, row, outcome=outcome, run_id=str(row.message_id), detail=detail)
     return row
 
 
-def spend(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
+def use_up_approval(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
     """Return whether the person has approved this call, and use the approval up."""
     if ctx.approval_id is None:
         return False

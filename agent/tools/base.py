@@ -11,12 +11,12 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from agent.egress import Border, border_of
+from agent.egress import Border, build_border
 from agent.run_state.outside import WebSummary
 from agent.run_state.run import Finding, Run
 from agent.run_state.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
-from audit.record import Recorder, record
+from audit.record import Recorder, record_action
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from business.sources.data_scope import ALL_DATA, DataScope
@@ -77,7 +77,7 @@ class ToolContext:
     named_in: str = ""
     objected: set[str] = field(default_factory=set)
     run_id: str = ""
-    record: Recorder = record
+    record: Recorder = record_action
     earlier: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
     approval_id: UUID | None = None
@@ -101,7 +101,7 @@ class ToolContext:
             run.record,
             run.earlier_query,
             run.logical_query,
-            border=border_of(run),
+            border=build_border(run),
             profile=run.profile.name,
             findings={**run.findings, **{str(number): item for number, item in run.numbered.items()}},
             history=tuple(run.history),
@@ -200,7 +200,7 @@ class Tool:
     def for_model(self) -> tuple[str, Mapping[str, Any]]:
         """Return its description for a model, and the JSON Schema of its arguments."""
         kind: Any = type(self)
-        return _plain_arguments(kind, self.Args)
+        return _describe_arguments(kind, self.Args)
 
     async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
         """Run the tool. Raises ToolMistake or a CopilotError for errors that the model can correct."""
@@ -224,65 +224,65 @@ def add_tool(tool: Tool) -> Tool:
 OUTSIDE = "mcp_"  # prefix of outside services' tools (`agent.mcp_client`), reserved for them
 
 
-def load() -> None:
+def load_tools() -> None:
     """Import the tools: every module beside this one. A second call has no effect."""
     load_modules("agent.tools")
 
 
-def current_name(name: str) -> str:
+def resolve_tool_name(name: str) -> str:
     """Return the current name of a tool."""
     return ALIASES.get(name, name)
 
 
-def find(name: str) -> Tool:
+def find_tool(name: str) -> Tool:
     """Return the tool of this current or former name. Raises ToolMistake, naming the nearest."""
     try:
-        return tools.get(current_name(name))
+        return tools.get(resolve_tool_name(name))
     except UnknownName as error:
         raise ToolMistake(f"{str(error).rstrip('?')}{'?' if str(error).endswith('?') else '.'}") from None
 
 
-def in_order(names: Iterable[str] | None = None) -> list[Tool]:
+def list_tools(names: Iterable[str] | None = None) -> list[Tool]:
     """Return the registered tools among `names` (all, when None) in the order of the catalogue; new ones come last."""
-    wanted = None if names is None else {current_name(name) for name in names}
+    wanted = None if names is None else {resolve_tool_name(name) for name in names}
     places = {name: place for place, name in enumerate(ORDER)}
     chosen = [tool for tool in tools if wanted is None or tool.name in wanted]
     return sorted(chosen, key=lambda tool: (places.get(tool.name, len(ORDER)), tool.name))
 
 
-def outside_tools(names: Iterable[str] | None = None) -> list[Tool]:
+def list_outside_tools(names: Iterable[str] | None = None) -> list[Tool]:
     """Return the usable tools of outside services among `names` (all, when None)."""
     wanted = None if names is None else list(names)
     return [tool for kind in outside_kinds for tool in kind(wanted)]
 
 
-def check_names(names: list[str]) -> None:
+def check_tool_names(names: list[str]) -> None:
     """Raise ValidationError for the name of an unknown tool, ours or a service's."""
-    known = {tool.name for tool in outside_tools(names)}
+    known = {tool.name for tool in list_outside_tools(names)}
     for name in names:
         if name in known:
             continue
         if name.startswith(OUTSIDE):
             raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
         try:
-            find(name)
+            find_tool(name)
         except ToolMistake as error:
             raise ValidationError(str(error)) from None
 
 
-def default_names() -> list[str]:
-    return [tool.name for tool in in_order() if tool.is_default]
+def list_default_tools() -> list[str]:
+    return [tool.name for tool in list_tools() if tool.is_default]
 
 
-def allowed_names(chosen: Iterable[str] | None) -> list[str]:
+def list_enabled_tools(chosen: Iterable[str] | None) -> list[str]:
     """Return the registered tools that a profile enables.
 
     chosen: as in the profile, None for those that are on by default.
     """
-    return default_names() if chosen is None else [tool.name for tool in in_order(chosen)]
+    return list_default_tools() if chosen is None else [tool.name for tool in list_tools(chosen)]
 
 
-def why_closed(tool: Tool, principal: Principal) -> Words | None:
+def explain_closed_tool(tool: Tool, principal: Principal) -> Words | None:
     """Return why this person, perhaps with an API token, cannot use it now; None where they can."""
     if tool.scope and not principal.may_use(tool.scope):
         return Words(
@@ -291,7 +291,7 @@ def why_closed(tool: Tool, principal: Principal) -> Words | None:
     return tool.why_not(principal)
 
 
-def specification(tool: Tool) -> Mapping[str, Any]:
+def build_tool_specification(tool: Tool) -> Mapping[str, Any]:
     """Return the tool as an OpenAI-compatible specification."""
     description, parameters = tool.for_model()
     return {
@@ -301,9 +301,9 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 
 @cache
-def _plain_arguments(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
+def _describe_arguments(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the docstring of a tool and the schema of its arguments; cached, because making it takes milliseconds."""
-    schema = plain_schema(arguments)
+    schema = build_plain_schema(arguments)
     schema.pop("description", None)
     return " ".join((getdoc(kind) or "").split()), schema
 
@@ -313,21 +313,23 @@ OMITTED = frozenset({"additionalProperties", "default", "format", "maxLength", "
 NAMED = frozenset({"properties", "$defs"})
 
 
-def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
+def build_plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model, shortened, because it is sent with every call of a language model."""
-    schema: dict[str, Any] = _plain(model.model_json_schema())
+    schema: dict[str, Any] = _simplify_schema(model.model_json_schema())
     return schema
 
 
-def _plain(part: Any) -> Any:
+def _simplify_schema(part: Any) -> Any:
     if isinstance(part, list):
-        return [_plain(item) for item in part]
+        return [_simplify_schema(item) for item in part]
     if not isinstance(part, dict):
         return part
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # same as leaving it out
         part = {**part, "anyOf": [item for item in part["anyOf"] if item != {"type": "null"}]}
     return {
-        keyword: {name: _plain(schema) for name, schema in value.items()} if keyword in NAMED else _plain(value)
+        keyword: {name: _simplify_schema(schema) for name, schema in value.items()}
+        if keyword in NAMED
+        else _simplify_schema(value)
         for keyword, value in part.items()
         if keyword not in OMITTED
     }
@@ -336,7 +338,7 @@ def _plain(part: Any) -> Any:
 NOTHING = (UUID(int=0),)  # an id that no row has: an empty scope must match nothing, not everything
 
 
-def within(
+def restrict_scope(
     scope: Scope,
     *,
     knowledge_base_ids: Iterable[UUID] = (),
@@ -346,13 +348,13 @@ def within(
     """Restrict the scope to these; empty arguments do not restrict."""
     return replace(
         scope,
-        knowledge_base_ids=_cut(scope.knowledge_base_ids, tuple(knowledge_base_ids)),
-        document_ids=_cut(scope.document_ids, tuple(document_ids)),
+        knowledge_base_ids=_intersect_ids(scope.knowledge_base_ids, tuple(knowledge_base_ids)),
+        document_ids=_intersect_ids(scope.document_ids, tuple(document_ids)),
         metadata=(*scope.metadata, *metadata),
     )
 
 
-def _cut(chosen: tuple[UUID, ...], asked: tuple[UUID, ...]) -> tuple[UUID, ...]:
+def _intersect_ids(chosen: tuple[UUID, ...], asked: tuple[UUID, ...]) -> tuple[UUID, ...]:
     if not asked or not chosen:
         return asked or chosen
     return tuple(pk for pk in asked if pk in chosen) or NOTHING

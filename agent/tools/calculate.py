@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
+from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate_expression, format_value
 from agent.run_state.state import State
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 
@@ -29,7 +29,7 @@ class Calculate(Tool):
 
     async def run(self, ctx: ToolContext, args: CalculateArgs) -> ToolResult:
         try:
-            value = show(evaluate(args.expression))
+            value = format_value(evaluate_expression(args.expression))
         except Unworkable as error:
             raise ToolMistake(str(error)) from None
         return ToolResult(

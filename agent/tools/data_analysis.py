@@ -7,18 +7,18 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.evidence.document_facts import found_rows
-from agent.evidence.fencing import escaped, fenced, fenced_facts
-from agent.evidence.items import text_hash
+from agent.evidence.document_facts import make_rows_finding
+from agent.evidence.fencing import escape_document_text, fence_evidence, fence_facts
+from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
-from business.spreadsheets.queries import MAX_DOCUMENTS, LoadedTable, SheetLimits, in_child, tables_of
-from copilot_site.lib.text.one_line import one_line
+from business.spreadsheets.queries import MAX_DOCUMENTS, LoadedTable, SheetLimits, load_tables_in_scope, run_in_child
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import spreadsheets_within
+from knowledge.tool_selectors import list_spreadsheets
 
 PREVIEW_CHARACTERS = 200
 
@@ -33,7 +33,7 @@ class _SpreadsheetTool(Tool):
     node = State.QUERY
 
     def why_not(self, principal: Principal) -> Words | None:
-        return None if spreadsheets_within(principal, Scope()).exists() else NO_SPREADSHEETS
+        return None if list_spreadsheets(principal, Scope()).exists() else NO_SPREADSHEETS
 
 
 class SchemaArgs(ToolArgs):
@@ -55,8 +55,8 @@ class DataSchema(_SpreadsheetTool):
     Args = SchemaArgs
 
     async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolResult:
-        tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
-        described = (await in_child(tables, sql=None, limits=SheetLimits()))["tables"]
+        tables = await sync_to_async(load_tables_in_scope)(ctx.principal, ctx.scope, args.knowledge_ids)
+        described = (await run_in_child(tables, sql=None, limits=SheetLimits()))["tables"]
         lines, shown = [], []
         for table, facts in zip(tables, described, strict=True):
             title = " > ".join(filter(None, (table.document.title, table.sheet)))
@@ -64,7 +64,7 @@ class DataSchema(_SpreadsheetTool):
             lines += [f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows", f"  {columns}"]
             lines += [f"  e.g. {row}" for row in facts["sample"]]
             shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
-        message = f"{len(shown)} tables:\n{fenced_facts('tables', map(one_line, lines))}"
+        message = f"{len(shown)} tables:\n{fence_facts('tables', map(fold_to_one_line, lines))}"
         return ToolResult(message, {"display_type": "data_schema", "tables": shown})
 
 
@@ -95,17 +95,21 @@ class DataAnalysis(_SpreadsheetTool):
     Args = AnalysisArgs
 
     async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolResult:
-        tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
+        tables = await sync_to_async(load_tables_in_scope)(ctx.principal, ctx.scope, args.knowledge_ids)
         limits = SheetLimits()
         try:
-            found = await in_child(tables, sql=args.sql, limits=limits)
+            found = await run_in_child(tables, sql=args.sql, limits=limits)
         except SqlRefused as refused:
             raise ToolMistake(str(refused)) from refused
-        text = as_text(found["columns"], found["rows"])
+        text = format_rows_as_text(found["columns"], found["rows"])
         read = [table for table in tables if table.name in found["read"]]
-        finding = _finding(args.sql, found, text, read)
+        finding = _build_finding(args.sql, found, text, read)
         more = f"\nOnly the first {limits.rows} rows are shown." if found["more"] else ""
-        shown = fenced(finding.item) if finding else f"{escaped(text)}\nIt reads no table: nothing can stand on it."
+        shown = (
+            fence_evidence(finding.item)
+            if finding
+            else f"{escape_document_text(text)}\nIt reads no table: nothing can stand on it."
+        )
         return ToolResult(
             f"{len(found['rows'])} rows:\n{shown}{more}",
             {
@@ -125,7 +129,7 @@ class DataAnalysis(_SpreadsheetTool):
         )
 
 
-def _finding(sql: str, found: dict[str, Any], text: str, read: list[LoadedTable]) -> Finding | None:
+def _build_finding(sql: str, found: dict[str, Any], text: str, read: list[LoadedTable]) -> Finding | None:
     """Return the result as evidence; None where it reads no table, and the model only repeats itself.
 
     A result from one document is cited by that document's first passage; one from several has all of them as sources.
@@ -134,21 +138,21 @@ def _finding(sql: str, found: dict[str, Any], text: str, read: list[LoadedTable]
     if not documents:
         return None
     if len(documents) > 1:
-        return found_rows(documents, sql, columns=found["columns"], rows=found["rows"], text=text)
-    return Finding(_evidence(sql, text, read), read[0].source.first)
+        return make_rows_finding(documents, sql, columns=found["columns"], rows=found["rows"], text=text)
+    return Finding(_build_evidence(sql, text, read), read[0].source.first)
 
 
-def as_text(columns: list[str], rows: list[list[Any]]) -> str:
+def format_rows_as_text(columns: list[str], rows: list[list[Any]]) -> str:
     lines = [" | ".join(columns), *(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)]
     return "\n".join(lines)
 
 
-def _evidence(sql: str, text: str, tables: list[LoadedTable]) -> EvidenceItem:
+def _build_evidence(sql: str, text: str, tables: list[LoadedTable]) -> EvidenceItem:
     """Return the result as separate evidence, named after the query and its result."""
     query_id = f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}"
     document = tables[0].document
     return EvidenceItem(
-        evidence_id=f"sql:{query_id}:rowset:{text_hash(text)[:8]}",
+        evidence_id=f"sql:{query_id}:rowset:{hash_text(text)[:8]}",
         type="sql_result",
         text=text,
         score=1.0,
@@ -162,7 +166,7 @@ def _evidence(sql: str, text: str, tables: list[LoadedTable]) -> EvidenceItem:
             query_id=query_id,
         ),
         by="sql",
-        hash=text_hash(text),
+        hash=hash_text(text),
     )
 
 

@@ -6,8 +6,8 @@ from functools import partial
 from asgiref.sync import sync_to_async
 from pydantic import Field, model_validator
 
-from agent.evidence.fencing import fenced
-from agent.evidence.items import text_hash
+from agent.evidence.fencing import fence_evidence
+from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, ExploreForm, MeantQuery, SqlSummary, State
 from agent.tools.base import (
@@ -21,19 +21,27 @@ from agent.tools.base import (
     Words,
     add_tool,
 )
-from agent.tools.linked_tables import tables_of
+from agent.tools.linked_tables import describe_source_tables
 from agent.verified_answers.matching import verified_statement
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.logical_query.query import Inexpressible
 from business.models import DataSource
-from business.pipeline import Answered, Asking, DataQuestion, Unanswered, fault_of, free_meaning, nearest
-from business.presentation.query import query_shown
-from business.presentation.report import plain, report
+from business.pipeline import (
+    Answered,
+    Asking,
+    DataQuestion,
+    Unanswered,
+    describe_free_statement,
+    find_matching_sources,
+    find_written_statement_fault,
+)
+from business.presentation.query import build_query_shown
+from business.presentation.report import build_report, convert_to_json_value
 from business.semantic_layer.model import SemanticLayer
-from business.sources.services import OpenSource, named_source, open_source, open_sources
+from business.sources.services import OpenSource, open_source, open_sources, select_named_source
 from business.statements.run_query import QueryResult, run_query
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 PREVIEW_CHARACTERS = 200
 SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of
@@ -72,16 +80,16 @@ class DatabaseQuery(Tool):
         return Words("There is no data source you can ask.", "没有您可以查询的数据源。")
 
     async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolResult:
-        sources = await sync_to_async(_sources)(ctx, args)
-        question, sources = named_source(args.question, sources) if args.question else ("", sources)
-        language = language_of(args.question) or ctx.language
+        sources = await sync_to_async(_open_chosen_sources)(ctx, args)
+        question, sources = select_named_source(args.question, sources) if args.question else ("", sources)
+        language = detect_language(args.question) or ctx.language
         if ctx.writes_sql and not args.sql:
-            return await sync_to_async(_tables)(ctx, sources, question, language)
-        answered = await _answered(ctx, sources, args.model_copy(update={"question": question}), language)
-        return _result_of(ctx, question, answered, language)
+            return await sync_to_async(_describe_relevant_tables)(ctx, sources, question, language)
+        answered = await _answer_query(ctx, sources, args.model_copy(update={"question": question}), language)
+        return _build_tool_result(ctx, question, answered, language)
 
 
-def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
+def _open_chosen_sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
     if args.source:
         return [open_source(ctx.principal, args.source, ctx.data)]
     sources = open_sources(ctx.principal, args.question, ctx.data)
@@ -90,23 +98,25 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
     return sources
 
 
-def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
+def _describe_relevant_tables(
+    ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str
+) -> ToolResult:
     """Return the tables relevant to a question, for the model that writes SQL."""
-    about = nearest(sources, DataQuestion(question, language))
-    listings = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
+    about = find_matching_sources(sources, DataQuestion(question, language))
+    listings = [describe_source_tables(ctx.principal, opened, question, ctx.data) for opened in about]
     text = "\n".join([*listings, "Call again with `source` and `sql`, one SELECT over these tables."])
     names = [opened.source.name for opened in about]
     return ToolResult(text, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
 
 
-async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
+async def _answer_query(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
     """Return the result of the caller's own statement, of a chosen reading, or of the question as understood.
 
     Raises NotReadable where no source understands the question, ToolMistake, and the errors of `run_query`.
     """
-    asking = Asking(sources, partial(_run, ctx), verified=verified_statement)
+    asking = Asking(sources, partial(_run_statement, ctx), verified=verified_statement)
     if args.sql:
-        return await _given(ctx, asking, args.sql, language)
+        return await _run_given_statement(ctx, asking, args.sql, language)
     if ctx.logical_query is not None and ctx.logical_query[0] in {opened.source.name for opened in sources}:
         opened = next(entry for entry in sources if entry.source.name == ctx.logical_query[0])
         try:
@@ -115,11 +125,11 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
             raise ToolMistake(str(error)) from error
     found = await asking.answer(DataQuestion(args.question, language, ctx.earlier, ctx.named_in))
     if isinstance(found, Unanswered):
-        raise _not_readable(found)
+        raise _build_not_readable(found)
     return found
 
 
-async def _given(ctx: ToolContext, asking: Asking, sql: str, language: str) -> Answered:
+async def _run_given_statement(ctx: ToolContext, asking: Asking, sql: str, language: str) -> Answered:
     """Run the caller's statement.
 
     A statement that would give a wrong number is refused; one that differs from the company's definitions runs only
@@ -128,20 +138,20 @@ async def _given(ctx: ToolContext, asking: Asking, sql: str, language: str) -> A
     if len(asking.sources) > 1:
         raise ToolMistake(f"Name the source: {', '.join(opened.source.name for opened in asking.sources)}.")
     opened = asking.sources[0]
-    fault = await sync_to_async(fault_of)(opened, sql)
+    fault = await sync_to_async(find_written_statement_fault)(opened, sql)
     if fault is not None and fault.is_wrong:
         raise ToolMistake(fault.why)
     if fault is not None and ctx.writes_sql and opened.source.name not in ctx.objected:
         ctx.objected.add(opened.source.name)
         raise Objection(f"{fault.why} Send it again as it is if it is meant so.")
-    return Answered(opened, sql, free_meaning(opened, sql, language), await asking.run(opened, sql))
+    return Answered(opened, sql, describe_free_statement(opened, sql, language), await asking.run(opened, sql))
 
 
-async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
+async def _run_statement(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
     return await run_query(ctx.principal, opened, sql, run_id=ctx.run_id, record=ctx.record)
 
 
-def _not_readable(found: Unanswered) -> NotReadable:
+def _build_not_readable(found: Unanswered) -> NotReadable:
     """Return why the sources do not answer; an outside caller may write the statement, and is told the tables."""
     if found.choices:
         readings = [choice.text for choice in found.choices]
@@ -157,7 +167,7 @@ def _not_readable(found: Unanswered) -> NotReadable:
     reasons = []
     for opened, failed in found.reasons:
         reasons.append(f"{opened.source.name} cannot answer this: {failed.why}")
-        reasons.append(f"Tables for `sql`: {_schema(opened.layer)}")
+        reasons.append(f"Tables for `sql`: {_format_schema(opened.layer)}")
     forms = [ExploreForm(source=opened.source.name, query=failed.partial) for opened, failed in found.reasons]
     best = next((form for form in forms if form.query is not None), next(iter(forms), None))
     why = list(dict.fromkeys(failed.why for _opened, failed in found.reasons))
@@ -167,9 +177,9 @@ def _not_readable(found: Unanswered) -> NotReadable:
     )
 
 
-def _result_of(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
+def _build_tool_result(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
     result, opened, meaning = answered.result, answered.opened, answered.meaning
-    kept = query_shown(
+    kept = build_query_shown(
         result,
         opened,
         question=question,
@@ -178,16 +188,16 @@ def _result_of(ctx: ToolContext, question: str, answered: Answered, language: st
         language=language,
         logical_query=answered.query,
     )
-    text = report(result, meaning, language, text=kept.meaning.text, words=kept.table.words)
-    item = _evidence(opened, result, text)
+    text = build_report(result, meaning, language, text=kept.meaning.text, words=kept.table.words)
+    item = _build_evidence(opened, result, text)
     rows = result.answer.rows
     columns, cells = (rows.columns, rows.rows) if rows else ((), ())
     return ToolResult(
-        fenced(item),
+        fence_evidence(item),
         {
             "display_type": "table",
             "columns": list(columns),
-            "rows": [[plain(value) for value in row] for row in cells],
+            "rows": [[convert_to_json_value(value) for value in row] for row in cells],
             "row_count": len(cells),
             "total": result.answer.total,
             "has_more": result.answer.total is not None,
@@ -207,12 +217,12 @@ def _result_of(ctx: ToolContext, question: str, answered: Answered, language: st
     )
 
 
-def _schema(layer: SemanticLayer) -> str:
+def _format_schema(layer: SemanticLayer) -> str:
     tables = [f"{m.table_schema}.{m.table}({', '.join(m.columns)})" for m in layer.semantic_models]
     return "; ".join(tables)[:SCHEMA_CHARACTERS]
 
 
-def _evidence(opened: OpenSource, result: QueryResult, text: str) -> EvidenceItem:
+def _build_evidence(opened: OpenSource, result: QueryResult, text: str) -> EvidenceItem:
     return EvidenceItem(
         evidence_id=result.evidence_id,
         type="sql_result",
@@ -226,7 +236,7 @@ def _evidence(opened: OpenSource, result: QueryResult, text: str) -> EvidenceIte
             query_id=result.query_id,
         ),
         by="sql",
-        hash=text_hash(text),
+        hash=hash_text(text),
     )
 
 

@@ -6,13 +6,13 @@ from typing import Any, Literal
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.evidence.document_facts import found_facts
-from agent.evidence.fencing import escaped, fenced, fenced_facts
+from agent.evidence.document_facts import make_facts_finding
+from agent.evidence.fencing import escape_document_text, fence_evidence, fence_facts
 from agent.run_state.state import State
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import ParseStatus
-from knowledge.tool_selectors import Facts, document_facts
+from knowledge.tool_selectors import Facts, load_document_facts
 
 STATUS_SIGNS = {
     ParseStatus.PENDING: "⏳ waiting",
@@ -45,13 +45,17 @@ class GetDocumentInfo(Tool):
 
     async def run(self, ctx: ToolContext, args: InfoArgs) -> ToolResult:
         asked = list(dict.fromkeys(text.strip() for text in args.knowledge_ids))
-        facts = await sync_to_async(document_facts)(ctx.principal, asked, scope=ctx.scope)
-        documents = [_chosen(_card(text, facts[text]), args.fields) for text in asked if text in facts]
+        facts = await sync_to_async(load_document_facts)(ctx.principal, asked, scope=ctx.scope)
+        documents = [
+            _select_card_fields(_build_card(text, facts[text]), args.fields) for text in asked if text in facts
+        ]
         errors = [{"knowledge_id": text, "error": NOT_THERE} for text in asked if text not in facts]
         shown = [facts[text] for text in asked if text in facts]
-        findings = [found_facts(shown, language=ctx.language)] if shown else []
+        findings = [make_facts_finding(shown, language=ctx.language)] if shown else []
         return ToolResult(
-            "\n".join([_output(documents, errors, len(asked)), *(fenced(finding.item) for finding in findings)]),
+            "\n".join(
+                [_format_output(documents, errors, len(asked)), *(fence_evidence(finding.item) for finding in findings)]
+            ),
             {
                 "display_type": "document_info",
                 "documents": documents,
@@ -67,7 +71,7 @@ class GetDocumentInfo(Tool):
         )
 
 
-def _card(text: str, facts: Facts) -> dict[str, Any]:
+def _build_card(text: str, facts: Facts) -> dict[str, Any]:
     document, newest = facts.document, facts.newest
     return {
         "knowledge_id": text,
@@ -91,34 +95,39 @@ def _card(text: str, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _chosen(card: dict[str, Any], fields: list[FieldName]) -> dict[str, Any]:
+def _select_card_fields(card: dict[str, Any], fields: list[FieldName]) -> dict[str, Any]:
     return {name: value for name, value in card.items() if not fields or name in {"knowledge_id", *fields}}
 
 
-def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], requested: int) -> str:
+def _format_output(documents: list[dict[str, Any]], errors: list[dict[str, str]], requested: int) -> str:
     lines = [f"Facts of {len(documents)} / {requested} documents:"]
     facts = []
     for card in documents:
         facts.append(f"- {card['knowledge_id']}")
-        facts += [f"    {name}: {_value_of(name, value)}" for name, value in card.items() if name != "knowledge_id"]
-    lines += [fenced_facts("documents", facts)] if facts else []
+        facts += [
+            f"    {name}: {_format_field_value(name, value)}" for name, value in card.items() if name != "knowledge_id"
+        ]
+    lines += [fence_facts("documents", facts)] if facts else []
     if errors:
         lines += [
             "",
             "=== Not available ===",
-            *(f"- {escaped(one_line(error['knowledge_id']))}: {error['error']}" for error in errors),
+            *(
+                f"- {escape_document_text(fold_to_one_line(error['knowledge_id']))}: {error['error']}"
+                for error in errors
+            ),
         ]
     return "\n".join(lines)
 
 
-def _value_of(name: str, value: Any) -> str:
+def _format_field_value(name: str, value: Any) -> str:
     if name == "parse_status":
         return STATUS_SIGNS[ParseStatus(value)]
     if name == "progress":
         return f"{value['done']} / {value['total'] if value['total'] is not None else '?'} passages"
     if name == "metadata":
-        return one_line(", ".join(f"{key}={item}" for key, item in value.items() if item is not None))
-    return one_line(str(value))
+        return fold_to_one_line(", ".join(f"{key}={item}" for key, item in value.items() if item is not None))
+    return fold_to_one_line(str(value))
 
 
 add_tool(GetDocumentInfo())

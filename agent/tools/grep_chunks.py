@@ -6,13 +6,13 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agent.evidence.fencing import fenced
-from agent.evidence.items import found_passage
+from agent.evidence.fencing import fence_evidence
+from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
-from agent.run_state.threads import worked
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, within
+from agent.run_state.threads import run_cpu_bound_call
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
 from knowledge.selectors import ShownPassage
-from knowledge.tool_selectors import PATTERN_LENGTH, grep
+from knowledge.tool_selectors import PATTERN_LENGTH, grep_passages
 
 TIMEOUT_MS = 2_000  # of the statement; a plain word takes milliseconds
 Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_LENGTH)]
@@ -40,30 +40,30 @@ class GrepChunks(Tool):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: GrepArgs) -> ToolResult:
-        scope = within(ctx.scope, document_ids=args.knowledge_ids)
-        matches = await worked(
-            grep, ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
+        scope = restrict_scope(ctx.scope, document_ids=args.knowledge_ids)
+        matches = await run_cpu_bound_call(
+            grep_passages, ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
         )
-        findings = [found_passage(passage) for passage in matches.passages]
+        findings = [make_passage_finding(passage) for passage in matches.passages]
         head = (
             f"{len(findings)} passages match{'; there are more, so make the pattern narrower' if matches.more else ''}."
         )
         if not findings:
             head = "No passage that this person may read matches. Try other words, or knowledge_search."
         return ToolResult(
-            "\n".join([head, *(fenced(finding.item) for finding in findings)]),
+            "\n".join([head, *(fence_evidence(finding.item) for finding in findings)]),
             {
                 "display_type": "grep_results",
                 "patterns": args.patterns,
                 "count": len(findings),
                 "has_more": matches.more,
-                "results": [_shown(passage, args.patterns) for passage in matches.passages],
+                "results": [_build_shown_passage(passage, args.patterns) for passage in matches.passages],
             },
             findings=findings,
         )
 
 
-def _shown(passage: ShownPassage, patterns: list[str]) -> dict[str, object]:
+def _build_shown_passage(passage: ShownPassage, patterns: list[str]) -> dict[str, object]:
     return {
         "knowledge_id": str(passage.document_id),
         "knowledge_title": passage.title,

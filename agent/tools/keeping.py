@@ -1,13 +1,13 @@
 """Store the result of a tool call in the run and its trace."""
 
-from agent.evidence.fencing import unfenced
+from agent.evidence.fencing import remove_fences
 from agent.run_state.outside import WebSummary
 from agent.run_state.run import Run
 from agent.run_state.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem
 from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called
 from agent.tools.knowledge_search import TOP_K
-from agent.workflow import add_trace
+from agent.workflow import add_trace_step
 
 PROBLEMS = {  # stored texts of failed calls: the tool's own sentence may repeat a title or a cell
     "InvalidArguments": "the arguments do not fit the tool",
@@ -22,13 +22,13 @@ PROBLEMS = {  # stored texts of failed calls: the tool's own sentence may repeat
 }
 
 
-def keep(run: Run, called: Called, *, ms: int) -> None:
+def store_call_result(run: Run, called: Called, *, ms: int) -> None:
     """Add findings and readings to the run; the trace gets ids and counts only."""
     result = called.result
     known = len(run.findings)
     run.add(result.findings)
     if result.found is not None:
-        _keep_search(run, called)
+        _store_search(run, called)
     if result.sql is not None:
         run.state.tools.sql = result.sql
     if result.web is not None:
@@ -38,13 +38,13 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if called.tool is not None and called.tool.brings == "inside":
         texts = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.inside_texts += [*texts, unfenced(result.output)]  # the output has truncated passages, and names
+        run.inside_texts += [*texts, remove_fences(result.output)]  # the output has truncated passages, and names
     if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
         form = result.data.get("explore")
         run.state.plan.explore = (
             ExploreForm.model_validate(form) if form and run.state.plan.route is Route.SQL else None
         )
-        _keep_readings(run, result)
+        _store_readings(run, result)
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
         run.expression = str(called.arguments.get("expression", ""))
@@ -54,7 +54,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     if called.is_error:
         err = {"type": called.problem, "msg": PROBLEMS.get(called.problem, PROBLEMS["ToolMistake"])}
         run.state.tools.errors.append(ToolProblem(tool=called.name, **err))
-    add_trace(
+    add_trace_step(
         run,
         called.tool.node if called.tool else State.ACT,
         action="call_tool",
@@ -67,18 +67,18 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     )
 
 
-def _keep_search(run: Run, called: Called) -> None:
+def _store_search(run: Run, called: Called) -> None:
     """Store the findings of a search, and its query."""
     run.found = called.result.found
     run.state.tools.rag = RagSummary(
         query=" | ".join(called.arguments.get("queries", [])),
         top_k=called.arguments.get("top_k", TOP_K),
-        filters=filters_of(run),
+        filters=list_search_filters(run),
         returned_evidence_ids=[finding.item.evidence_id for finding in called.result.findings],
     )
 
 
-def _keep_readings(run: Run, result: Result) -> None:
+def _store_readings(run: Run, result: Result) -> None:
     """Store the readings that the person must choose from, until they answer."""
     plan = run.state.plan
     queries = result.data.get("queries", {})
@@ -86,7 +86,7 @@ def _keep_readings(run: Run, result: Result) -> None:
     plan.clarifying_queries = {text: MeantQuery.model_validate(query) for text, query in queries.items()}
 
 
-def filters_of(run: Run) -> dict[str, list[str]]:
+def list_search_filters(run: Run) -> dict[str, list[str]]:
     """Return the filters of a search: ids and names of fields, never their values.
 
     `scope` names the asker's org units, as in the specification.

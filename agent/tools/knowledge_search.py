@@ -9,12 +9,12 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.evidence.fencing import fenced
-from agent.evidence.items import found_hit
-from agent.profiles.asked_in import FieldSays, conditions
+from agent.evidence.fencing import fence_evidence
+from agent.evidence.items import make_hit_finding
+from agent.profiles.asked_in import FieldSays, build_conditions
 from agent.run_state.state import State
-from agent.run_state.threads import worked
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, within
+from agent.run_state.threads import run_cpu_bound_call
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
 from authz.principal import Principal
 from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, search
@@ -52,37 +52,37 @@ class KnowledgeSearch(Tool):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolResult:
-        stated = await sync_to_async(conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
-        scope = within(
+        stated = await sync_to_async(build_conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
+        scope = restrict_scope(
             ctx.scope,
             knowledge_base_ids=args.knowledge_base_ids,
             document_ids=args.knowledge_ids,
             metadata=stated,
         )
-        found = await worked(search_all, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
-        findings = [found_hit(hit) for hit in found.hits]
+        found = await run_cpu_bound_call(search_all_queries, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
+        findings = [make_hit_finding(hit) for hit in found.hits]
         return ToolResult(
-            _output(args.queries, found, [fenced(finding.item) for finding in findings]),
+            _format_output(args.queries, found, [fence_evidence(finding.item) for finding in findings]),
             {
                 "display_type": "search_results",
                 "queries": args.queries,
                 "count": len(found.hits),
-                "results": [_shown(hit, number) for number, hit in enumerate(found.hits, 1)],
+                "results": [_build_shown_hit(hit, number) for number, hit in enumerate(found.hits, 1)],
             },
             findings=findings,
             found=found,
         )
 
 
-def search_all(principal: Principal, queries: Sequence[str], *, scope: Scope, top_k: int) -> Found:
+def search_all_queries(principal: Principal, queries: Sequence[str], *, scope: Scope, top_k: int) -> Found:
     """Search for each query and merge the best hits in turn, each passage once."""
     parts = [search(principal, query, scope=scope, top_k=top_k) for query in dict.fromkeys(queries)]
     if len(parts) == 1:
         return parts[0]
-    return replace(parts[0], hits=in_turn([part.hits for part in parts])[:top_k])
+    return replace(parts[0], hits=interleave_rankings([part.hits for part in parts])[:top_k])
 
 
-def in_turn(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
+def interleave_rankings(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
     """Return the first of each ranking, then the second of each, …; duplicates are left out."""
     merged: dict[UUID, Hit] = {}
     for tier in zip_longest(*rankings):
@@ -92,7 +92,7 @@ def in_turn(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
     return list(merged.values())
 
 
-def _output(queries: Sequence[str], found: Found, blocks: Sequence[str]) -> str:
+def _format_output(queries: Sequence[str], found: Found, blocks: Sequence[str]) -> str:
     if not blocks:
         return (
             f"Nothing was found for {len(queries)} queries among the documents this person may read. Try other words."
@@ -100,7 +100,7 @@ def _output(queries: Sequence[str], found: Found, blocks: Sequence[str]) -> str:
     return "\n".join([f"{len(blocks)} passages were found, best first.", *blocks])
 
 
-def _shown(hit: Hit, number: int) -> dict[str, object]:
+def _build_shown_hit(hit: Hit, number: int) -> dict[str, object]:
     passage = hit.passage
     return {
         "result_index": number,

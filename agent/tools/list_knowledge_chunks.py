@@ -6,12 +6,12 @@ from asgiref.sync import sync_to_async
 from django.urls import reverse
 from pydantic import Field
 
-from agent.evidence.fencing import fenced
-from agent.evidence.items import found_passage
+from agent.evidence.fencing import fence_evidence
+from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
 from knowledge.selectors import ShownPassage
-from knowledge.tool_selectors import Page, chunk_page, chunks_around
+from knowledge.tool_selectors import Page, load_passage_page, load_passages_around
 
 LIMIT, MAX = 20, 100
 FARTHEST = 10**9  # largest offset: past the end of every document, and within the database's integer range
@@ -46,21 +46,21 @@ class ListKnowledgeChunks(Tool):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: ListArgs) -> ToolResult:
-        page = await sync_to_async(_page)(ctx, args)
-        findings = [found_passage(passage) for passage in page.passages]
+        page = await sync_to_async(_load_page)(ctx, args)
+        findings = [make_passage_finding(passage) for passage in page.passages]
         return ToolResult(
-            "\n".join([_head(page), *(fenced(finding.item) for finding in findings)]),
-            _data(page, args.bounded_limit()),
+            "\n".join([_format_page_head(page), *(fence_evidence(finding.item) for finding in findings)]),
+            _build_result_data(page, args.bounded_limit()),
             findings=findings,
         )
 
 
-def _page(ctx: ToolContext, args: ListArgs) -> Page:
+def _load_page(ctx: ToolContext, args: ListArgs) -> Page:
     if args.chunk_id.strip():
-        return chunks_around(ctx.principal, args.chunk_id.strip(), scope=ctx.scope, reach=args.neighbours)
+        return load_passages_around(ctx.principal, args.chunk_id.strip(), scope=ctx.scope, reach=args.neighbours)
     if not args.knowledge_id.strip():
         raise ToolMistake("knowledge_id is missing: give the id of a document, from knowledge_id of a search result.")
-    return chunk_page(
+    return load_passage_page(
         ctx.principal,
         args.knowledge_id.strip(),
         scope=ctx.scope,
@@ -69,7 +69,7 @@ def _page(ctx: ToolContext, args: ListArgs) -> Page:
     )
 
 
-def _head(page: Page) -> str:
+def _format_page_head(page: Page) -> str:
     fetched = len(page.passages)
     lines = [f"Document: {page.document.pk}", f"Passages in all: {page.total}"]
     if fetched:
@@ -85,7 +85,7 @@ def _head(page: Page) -> str:
     return "\n".join(lines)
 
 
-def _data(page: Page, limit: int) -> dict[str, Any]:
+def _build_result_data(page: Page, limit: int) -> dict[str, Any]:
     return {
         "display_type": "chunk_list",
         "knowledge_id": str(page.document.pk),
@@ -95,11 +95,11 @@ def _data(page: Page, limit: int) -> dict[str, Any]:
         "offset": page.offset,
         "page": page.offset // limit + 1,
         "page_size": limit,
-        "chunks": [_chunk(page, passage, seq) for seq, passage in enumerate(page.passages, 1)],
+        "chunks": [_build_chunk(page, passage, seq) for seq, passage in enumerate(page.passages, 1)],
     }
 
 
-def _chunk(page: Page, passage: ShownPassage, seq: int) -> dict[str, Any]:
+def _build_chunk(page: Page, passage: ShownPassage, seq: int) -> dict[str, Any]:
     """Return a passage as JSON. `images`: pictures of its page, for formats that have pages."""
     shown: dict[str, Any] = {
         "seq": seq,

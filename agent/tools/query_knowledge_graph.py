@@ -5,12 +5,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agent.evidence.fencing import fenced, fenced_facts
-from agent.evidence.items import found_passage
+from agent.evidence.fencing import fence_evidence, fence_facts
+from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
-from agent.run_state.threads import worked
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, within
-from copilot_site.lib.text.one_line import one_line
+from agent.run_state.threads import run_cpu_bound_call
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.graph.search import GraphFound, search_graph
 from knowledge.graph.traversal import MAX_HOPS, Entity
 
@@ -47,17 +47,19 @@ class QueryKnowledgeGraph(Tool):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: GraphArgs) -> ToolResult:
-        scope = within(ctx.scope, knowledge_base_ids=args.knowledge_base_ids)
-        found = await worked(search_graph, ctx.principal, args.query, scope=scope, hops=args.hops, top_k=args.top_k)
-        findings = [found_passage(passage, score) for passage, score in found.passages]
+        scope = restrict_scope(ctx.scope, knowledge_base_ids=args.knowledge_base_ids)
+        found = await run_cpu_bound_call(
+            search_graph, ctx.principal, args.query, scope=scope, hops=args.hops, top_k=args.top_k
+        )
+        findings = [make_passage_finding(passage, score) for passage, score in found.passages]
         return ToolResult(
-            "\n".join([*_lines_of(found), *(fenced(finding.item) for finding in findings)]),
+            "\n".join([*_format_output_lines(found), *(fence_evidence(finding.item) for finding in findings)]),
             {
                 "display_type": "graph_results",
                 "query": args.query,
                 "has_graph": found.is_from_graph,
-                "entities": [_entity(entity) for entity in found.neighbourhood.entities],
-                "relations": _relations(found),
+                "entities": [_build_entity(entity) for entity in found.neighbourhood.entities],
+                "relations": _build_relations(found),
                 "count": len(findings),
                 "results": [
                     {
@@ -75,7 +77,7 @@ class QueryKnowledgeGraph(Tool):
         )
 
 
-def _lines_of(found: GraphFound) -> list[str]:
+def _format_output_lines(found: GraphFound) -> list[str]:
     lines = [] if found.is_from_graph else [NO_GRAPH]
     if not found.passages:
         return [*lines, "Nothing was found among the documents this person may read. Try other words."]
@@ -84,20 +86,23 @@ def _lines_of(found: GraphFound) -> list[str]:
         lines.append("Entities, nearest first (steps from the question):")
         named = around.entities[:MAX_TOLD]
         lines.append(
-            fenced_facts(
+            fence_facts(
                 "entities",
-                (one_line(f"- {item.name}{f' ({item.kind})' if item.kind else ''}: {item.hops}") for item in named),
+                (
+                    fold_to_one_line(f"- {item.name}{f' ({item.kind})' if item.kind else ''}: {item.hops}")
+                    for item in named
+                ),
             )
         )
-    stated = _relations(found)[:MAX_TOLD]
+    stated = _build_relations(found)[:MAX_TOLD]
     if stated:
         lines.append("Relations that passages state:")
-        facts = (one_line(f"- {item['subject']} | {item['relation']} | {item['object']}") for item in stated)
-        lines.append(fenced_facts("relations", facts))
+        facts = (fold_to_one_line(f"- {item['subject']} | {item['relation']} | {item['object']}") for item in stated)
+        lines.append(fence_facts("relations", facts))
     return [*lines, f"{len(found.passages)} passages, best first."]
 
 
-def _entity(each: Entity) -> dict[str, object]:
+def _build_entity(each: Entity) -> dict[str, object]:
     return {
         "id": str(each.id),
         "name": each.name,
@@ -109,7 +114,7 @@ def _entity(each: Entity) -> dict[str, object]:
     }
 
 
-def _relations(found: GraphFound) -> list[dict[str, str]]:
+def _build_relations(found: GraphFound) -> list[dict[str, str]]:
     names = {entity.id: entity.name for entity in found.neighbourhood.entities}
     return [
         {

@@ -10,13 +10,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agent.verified_answers.selectors import kept_answers, shown_answers
-from agent.verified_answers.services import Given, save_text
+from agent.verified_answers.selectors import iterate_shown_answers, managed_answers_of
+from agent.verified_answers.services import Given, save_verified_text
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.text.spreadsheets import unsafe_cell
+from copilot_site.lib.text.spreadsheets import unescape_cell
 
 COLUMNS = ("folder", "question", "wordings", "answer", "documents", "data_sources", "valid_until")
 NEEDED = ("folder", "question", "answer")
@@ -25,12 +25,12 @@ MAX_FAULTS = 20  # told at once
 T = TypeVar("T")
 
 
-def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
+def export_answers(principal: Principal) -> Iterator[tuple[object, ...]]:
     """Yield the texts that this person keeps, below the names of the columns. Audited."""
-    rows = kept_answers(principal).filter(folder__isnull=False)
-    record(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
+    rows = managed_answers_of(principal).filter(folder__isnull=False)
+    record_action(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
     yield COLUMNS
-    for answer in shown_answers(rows):
+    for answer in iterate_shown_answers(rows):
         yield (
             answer.row.folder_id,
             answer.row.question,
@@ -47,13 +47,18 @@ def import_answers(principal: Principal, text: str) -> int:
 
     Raises InvalidInput with a sentence for each invalid line; then nothing is changed.
     """
-    lines = list(_lines(text))
+    lines = list(_parse_lines(text))
     faults: list[str] = []
     with transaction.atomic():
         for number, values in lines:
             try:
                 with transaction.atomic():
-                    save_text(principal, _given(values), folder_id=_one(UUID, values, "folder"), replaces=True)
+                    save_verified_text(
+                        principal,
+                        _make_given_answer(values),
+                        folder_id=_convert_column(UUID, values, "folder"),
+                        replaces=True,
+                    )
             except CopilotError as error:
                 faults.append(_("Line %(n)s: %(why)s") % {"n": number, "why": error})
             if len(faults) == MAX_FAULTS:
@@ -63,7 +68,7 @@ def import_answers(principal: Principal, text: str) -> int:
     return len(lines)
 
 
-def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+def _parse_lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
     reader = csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline=""), restkey="", restval="")
     try:
         names = reader.fieldnames or ()
@@ -77,25 +82,27 @@ def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
     if not 0 < len(rows) <= MAX_LINES:
         raise InvalidInput(_("A file holds 1 to %(most)s verified answers.") % {"most": MAX_LINES})
     for number, row in rows:
-        yield number, {name: unsafe_cell(value) for name, value in row.items() if isinstance(value, str)}
+        yield number, {name: unescape_cell(value) for name, value in row.items() if isinstance(value, str)}
 
 
-def _given(values: Mapping[str, str]) -> Given:
+def _make_given_answer(values: Mapping[str, str]) -> Given:
     return Given(
         question=values["question"],
         text=values["answer"],
         wordings=[line for line in values.get("wordings", "").splitlines() if line.strip()],
-        expires_on=_one(date.fromisoformat, values, "valid_until") if values.get("valid_until", "").strip() else None,
-        documents=[_as(UUID, part, "documents") for part in values.get("documents", "").split()],
+        expires_on=_convert_column(date.fromisoformat, values, "valid_until")
+        if values.get("valid_until", "").strip()
+        else None,
+        documents=[_convert_value(UUID, part, "documents") for part in values.get("documents", "").split()],
         data_sources=values.get("data_sources", "").split(),
     )
 
 
-def _one(kind: Callable[[str], T], values: Mapping[str, str], name: str) -> T:
-    return _as(kind, values[name].strip(), name)
+def _convert_column(kind: Callable[[str], T], values: Mapping[str, str], name: str) -> T:
+    return _convert_value(kind, values[name].strip(), name)
 
 
-def _as(kind: Callable[[str], T], text: str, name: str) -> T:
+def _convert_value(kind: Callable[[str], T], text: str, name: str) -> T:
     try:
         return kind(text)
     except ValueError as error:

@@ -12,10 +12,10 @@ from django.utils.timezone import localtime
 from pgvector.django import CosineDistance
 
 from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
-from agent.models.verified_answers import still_valid
+from agent.models.verified_answers import build_validity_filter
 from agent.run_state.verified_match import SOURCE, Cited, VerifiedMatch
-from agent.verified_answers.review import fault_of
-from agent.verified_answers.wordings import question_key
+from agent.verified_answers.review import find_answer_fault
+from agent.verified_answers.wordings import hash_question
 from authz.principal import Principal
 from business.models import DataSource
 from business.parsing.base import Example
@@ -23,12 +23,12 @@ from business.results.visibility import Queried
 from business.sources.data_scope import ALL_DATA, DataScope
 from business.sources.services import OpenSource, open_source, open_sources
 from business.statements.examples import readable_examples
-from business.statements.verified_sql import Statement, VerifiedSql, verified_in
+from business.statements.verified_sql import Statement, VerifiedSql, find_verified_statement
 from copilot_site.lib.errors import NotFound
 from knowledge.embedding.base import EmbeddingError
-from knowledge.retrieval.engine import sentence_embedder
-from knowledge.retrieval.plan import Scope, documents_in, visible_ids
-from knowledge.selectors import ShownPassage, passages, passages_of
+from knowledge.retrieval.engine import load_sentence_embedder
+from knowledge.retrieval.plan import Scope, build_visibility_statement, select_documents
+from knowledge.selectors import ShownPassage, list_document_passages, list_visible_passages
 
 log = structlog.get_logger(__name__)
 NEAR = 0.9  # cosine of two questions. It finds 11 of 15 paraphrases, and 9 of 15 other questions ("annual", "sick leave"): by hand
@@ -36,31 +36,35 @@ LOOKED_AT = 3  # wordings to check, nearest first: the first with unchanged sour
 MAX_STATEMENTS = 200  # the newest of one source; the guard looks at each once
 
 
-def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
+def find_verified_answer(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
     """Return the verified text closest to a question that this person may see within the scope.
 
     None where there is none.
     """
     if not VerifiedWording.objects.filter(answer__folder__isnull=False).exists():  # nothing to embed a question for
         return None
-    key = question_key(question)
-    for wording in _nearest(principal, question, key, scope)[:LOOKED_AT]:
-        if not fault_of(wording.answer):
-            return _match(principal, wording.answer, is_same=wording.key == key)
+    key = hash_question(question)
+    for wording in _find_nearest_wordings(principal, question, key, scope)[:LOOKED_AT]:
+        if not find_answer_fault(wording.answer):
+            return _make_match(principal, wording.answer, is_same=wording.key == key)
     return None
 
 
-def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> QuerySet[VerifiedWording]:
+def _find_nearest_wordings(principal: Principal, question: str, key: str, scope: Scope) -> QuerySet[VerifiedWording]:
     """Return the wordings with the same words, then the nearest; rights, scope and order are one query."""
-    is_same = Case(When(key=key, then=Value(1.0)), default=_cosine(question), output_field=FloatField())
-    visible = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), _within(principal, scope))
+    is_same = Case(
+        When(key=key, then=Value(1.0)), default=_build_cosine_expression(question), output_field=FloatField()
+    )
+    visible = VerifiedAnswer.objects.visible_to(principal).filter(
+        build_validity_filter(), _build_scope_filter(principal, scope)
+    )
     rows = VerifiedWording.objects.filter(answer__in=visible).annotate(score=is_same).filter(score__gte=NEAR)
     return rows.select_related("answer", "answer__verified_by").order_by("-score", "-answer__verified_at")
 
 
-def _cosine(question: str) -> Case:
+def _build_cosine_expression(question: str) -> Case:
     """Return the cosine of a wording in the current space; 0 for one in another space, and where the embedder fails."""
-    embedder = sentence_embedder()
+    embedder = load_sentence_embedder()
     nothing = Value(0.0, FloatField())
     try:
         vector = embedder.embed_query(question)
@@ -71,22 +75,27 @@ def _cosine(question: str) -> Case:
     return Case(near, default=nothing, output_field=FloatField())
 
 
-def _within(principal: Principal, scope: Scope) -> Q:
+def _build_scope_filter(principal: Principal, scope: Scope) -> Q:
     """Return a filter for texts in folders of the scope, all of whose documents are in it."""
     texts = Q(folder__isnull=False)
     if scope == Scope():
         return texts
-    folders, values = visible_ids(principal, scope)
-    beyond = VerifiedSource.objects.filter(answer=OuterRef("pk")).exclude(document__in=documents_in(principal, scope))
+    folders, values = build_visibility_statement(principal, scope)
+    beyond = VerifiedSource.objects.filter(answer=OuterRef("pk")).exclude(
+        document__in=select_documents(principal, scope)
+    )
     in_folders = Q(folder_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
     return texts & in_folders & ~Q(Exists(beyond))
 
 
-def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> VerifiedMatch | None:
+def _make_match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> VerifiedMatch | None:
     sources = list(answer.sources.select_related("document", "data_source"))
-    found = {item.chunk_id: item for item in passages(principal, [one.chunk_id for one in sources if one.chunk_id])}
+    found = {
+        item.chunk_id: item
+        for item in list_visible_passages(principal, [one.chunk_id for one in sources if one.chunk_id])
+    }
     cited = [
-        _cited(principal, item, found.get(item.chunk_id) if item.chunk_id else None)
+        _make_cited_passage(principal, item, found.get(item.chunk_id) if item.chunk_id else None)
         for item in sources
         if item.document
     ]
@@ -96,7 +105,7 @@ def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> Ve
         answer.pk,
         answer.question,
         answer.text,
-        name_of(answer.verified_by),
+        full_name_of(answer.verified_by),
         localtime(answer.verified_at).date(),
         is_same,
         tuple(item for item in cited if item),
@@ -104,11 +113,11 @@ def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> Ve
     )
 
 
-def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage | None) -> Cited | None:
+def _make_cited_passage(principal: Principal, source: VerifiedSource, passage: ShownPassage | None) -> Cited | None:
     if source.chunk_id is not None:
         return Cited(passage, source.start, source.end) if passage else None
     assert source.document is not None
-    first = next(iter(passages_of(principal, source.document)), None)
+    first = next(iter(list_document_passages(principal, source.document)), None)
     return Cited(first, 0, 0) if first else None
 
 
@@ -122,37 +131,43 @@ def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Que
     return {one for one, answer_id in asked.items() if answer_id in found}
 
 
-def name_of(person: User | None) -> str:
+def full_name_of(person: User | None) -> str:
     return (person.get_full_name() or person.get_username()) if person else ""
 
 
-def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
+def _list_usable_statements(opened: OpenSource) -> list[VerifiedAnswer]:
     """Return the usable verified statements over an opened source, the newest first."""
-    rows = VerifiedAnswer.unscoped.filter(still_valid(), source=opened.source).select_related("source", "verified_by")
-    return [row for row in rows.prefetch_related("wordings")[:MAX_STATEMENTS] if not fault_of(row)]
+    rows = VerifiedAnswer.unscoped.filter(build_validity_filter(), source=opened.source).select_related(
+        "source", "verified_by"
+    )
+    return [row for row in rows.prefetch_related("wordings")[:MAX_STATEMENTS] if not find_answer_fault(row)]
 
 
-def _statements_of(opened: OpenSource) -> list[Statement]:
+def _build_statements(opened: OpenSource) -> list[Statement]:
     return [
-        Statement(tuple(item.text for item in row.wordings.all()), row.sql, name_of(row.verified_by), row.verified_at)
-        for row in _statements(opened)
+        Statement(
+            tuple(item.text for item in row.wordings.all()), row.sql, full_name_of(row.verified_by), row.verified_at
+        )
+        for row in _list_usable_statements(opened)
     ]
 
 
-verified_statement = partial(verified_in, statements=_statements_of)
+verified_statement = partial(find_verified_statement, statements=_build_statements)
 """(opened sources, question) → the verified statement for it under the rights they were opened with, or None."""
 
 
-def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
+def find_statement_for_question(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
     """Return the verified statement for a question, among the sources that this person may query within the scope."""
-    known = set(VerifiedAnswer.unscoped.filter(still_valid(), source__isnull=False).values_list("source", flat=True))
+    known = set(
+        VerifiedAnswer.unscoped.filter(build_validity_filter(), source__isnull=False).values_list("source", flat=True)
+    )
     if not known:  # nothing to open sources for
         return None
     opened = [item for item in open_sources(principal, scope=scope) if item.source.pk in known]
     return verified_statement(opened, question)
 
 
-def verified_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:
+def list_verified_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:
     """Return a source's verified statements that this person's rights of today would run, the newest first.
 
     None without access.
@@ -161,4 +176,4 @@ def verified_examples(principal: Principal, source: DataSource, scope: DataScope
         opened = open_source(principal, source.name, scope)
     except NotFound:
         return []
-    return readable_examples(opened, [Example(row.question, row.sql) for row in _statements(opened)])
+    return readable_examples(opened, [Example(row.question, row.sql) for row in _list_usable_statements(opened)])

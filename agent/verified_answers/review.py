@@ -8,54 +8,58 @@ from django.db.models import F, Prefetch, Q
 
 from agent.models import Flag, VerifiedAnswer, VerifiedSource
 from audit.actions import Action
-from audit.record import record
-from business.statements.verified_sql import layer_sha256
+from audit.record import record_action
+from business.statements.verified_sql import compute_layer_sha256
 from knowledge.models import Chunk
 
 WITH_SOURCES = Prefetch("sources", VerifiedSource.objects.select_related("document", "data_source"))
 
 
-def fault_of(answer: VerifiedAnswer) -> str:
+def find_answer_fault(answer: VerifiedAnswer) -> str:
     """Return as `Flag` why an answer must not be used as verified; "" where nothing has changed."""
     if answer.source is not None:
-        return Flag.LAYER if _means_otherwise(answer.layer_sha256, layer_sha256(answer.source, answer.sql)) else ""
-    return next((fault for source in answer.sources.all() if (fault := _fault_of(source))), "")
+        return (
+            Flag.LAYER
+            if _has_hash_changed(answer.layer_sha256, compute_layer_sha256(answer.source, answer.sql))
+            else ""
+        )
+    return next((fault for source in answer.sources.all() if (fault := _find_source_fault(source))), "")
 
 
-def _fault_of(source: VerifiedSource) -> str:
+def _find_source_fault(source: VerifiedSource) -> str:
     if source.data_source is not None:
-        return Flag.LAYER if _means_otherwise(source.layer_sha256, layer_sha256(source.data_source)) else ""
+        return Flag.LAYER if _has_hash_changed(source.layer_sha256, compute_layer_sha256(source.data_source)) else ""
     document = source.document
     if document is None or document.trashed_at is not None or document.current_version_id is None:
         return Flag.GONE
     if document.current_version_id == source.version_id:
         return ""
-    cited, now = _cited_text(source), _text_of(document.current_version_id)
-    return "" if cited and _squeezed(cited) in _squeezed(now) else Flag.CHANGED
+    cited, now = _load_cited_text(source), _load_version_text(document.current_version_id)
+    return "" if cited and _remove_white_space(cited) in _remove_white_space(now) else Flag.CHANGED
 
 
-def _means_otherwise(then: str, now: str) -> bool:
+def _has_hash_changed(then: str, now: str) -> bool:
     return then not in ("", now)
 
 
-def _cited_text(source: VerifiedSource) -> str:
+def _load_cited_text(source: VerifiedSource) -> str:
     """Return the verified text: the span of the passage, or the whole version; "" where it is no longer stored."""
     if source.chunk_id is None:
-        return _text_of(source.version_id)
+        return _load_version_text(source.version_id)
     chunk = Chunk.unscoped.filter(id=source.chunk_id).first()
     return chunk.text[source.start : source.end or None] if chunk else ""
 
 
-def _text_of(version_id: UUID | None) -> str:
+def _load_version_text(version_id: UUID | None) -> str:
     rows = Chunk.unscoped.filter(version_id=version_id, is_retired=False).order_by("position")
     return "\n".join(rows.values_list("text", flat=True))
 
 
-def _squeezed(text: str) -> str:
+def _remove_white_space(text: str) -> str:
     return "".join(text.split())
 
 
-def to_look_at() -> Iterator[VerifiedAnswer]:
+def iterate_answers_to_review() -> Iterator[VerifiedAnswer]:
     """Yield unflagged answers that a changed source may affect."""
     moved = Q(sources__document=None, sources__data_source=None) | Q(sources__document__trashed_at__isnull=False)
     moved |= Q(sources__document__current_version=None) | Q(sources__data_source__isnull=False)
@@ -64,21 +68,23 @@ def to_look_at() -> Iterator[VerifiedAnswer]:
     return rows.distinct().iterator(chunk_size=200)
 
 
-def flag_changed() -> int:
+def flag_changed_answers() -> int:
     """Flag the answers whose sources have changed and return their number.
 
     Answers older than layer hashes get the current one.
     """
     for answer in VerifiedAnswer.unscoped.filter(source__isnull=False, layer_sha256="").select_related("source"):
-        now = layer_sha256(answer.source, answer.sql)  # type: ignore[arg-type]  # filtered
+        now = compute_layer_sha256(answer.source, answer.sql)  # type: ignore[arg-type]  # filtered
         VerifiedAnswer.unscoped.filter(pk=answer.pk, layer_sha256="").update(layer_sha256=now)
-    return sum(_flag(answer, fault) for answer in to_look_at() if (fault := fault_of(answer)))
+    return sum(
+        _flag_answer(answer, fault) for answer in iterate_answers_to_review() if (fault := find_answer_fault(answer))
+    )
 
 
 @transaction.atomic
-def _flag(answer: VerifiedAnswer, fault: str) -> bool:
+def _flag_answer(answer: VerifiedAnswer, fault: str) -> bool:
     """Return whether this process has flagged it."""
     is_first = bool(VerifiedAnswer.unscoped.filter(pk=answer.pk, flag="").update(flag=fault))
     if is_first:
-        record(None, Action.VERIFIED_FLAGGED, answer, reason=fault)
+        record_action(None, Action.VERIFIED_FLAGGED, answer, reason=fault)
     return is_first

@@ -2,28 +2,28 @@
 
 from dataclasses import replace
 
-from agent.evidence.items import cited_span, cited_verified
+from agent.evidence.items import cite_passage, cite_verified_answer
 from agent.run_state.cited_answer import CitedAnswer, CitedSentence
 from agent.run_state.run import Finding
 from agent.run_state.verified_match import PROVIDER
 
 
-def cited_answer(finding: Finding) -> CitedAnswer:
+def build_verified_answer(finding: Finding) -> CitedAnswer:
     """Return who verified it, then its text; each part cites the answer and all of its sources."""
     match = finding.verified
     assert match is not None
     spans = tuple(
-        cited_span(number, item.passage, 1.0, start=item.start, end=item.end)
+        cite_passage(number, item.passage, 1.0, start=item.start, end=item.end)
         for number, item in enumerate(match.cited, 2)
     )
     numbers = (1, *(span.number for span in spans))
     parts = [part.strip() for part in match.text.split("\n\n") if part.strip()]
     sentences = [CitedSentence(part, numbers, gap="\n\n") for part in parts]
     lead = CitedSentence(match.heading, (1,))
-    return CitedAnswer(PROVIDER, (lead, *sentences), spans, verified=(cited_verified(1, finding),))
+    return CitedAnswer(PROVIDER, (lead, *sentences), spans, verified=(cite_verified_answer(1, finding),))
 
 
-def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
+def prepend_verified_answer(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
     """Return the answer with search results below it; their numbers continue."""
     last = max([citation.number for citation in first.citations] + [item.number for item in first.verified])
     moved = [

@@ -9,14 +9,14 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin, entered
+from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin, read_entered_row
 from agent.connections.service_keys import save_web_search
 from agent.models import WebHost, WebSearchProvider
 from agent.web.hosts import HostRules
 from agent.web.search_kinds import KINDS
-from agent.web.searching import SearchFailed, search, service_of
+from agent.web.searching import SearchFailed, build_search_service, search_web
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
@@ -24,17 +24,17 @@ from copilot_site.lib.errors import InvalidInput, PermissionDenied
 QUERY = "PostgreSQL documentation"  # found by every web search, and reveals nothing about the company
 
 
-def _kinds() -> list[tuple[str, str]]:
+def _list_kind_choices() -> list[tuple[str, str]]:
     """Return the kinds, those that need no key first."""
     return [(kind.name, kind.label) for kind in sorted(KINDS.values(), key=lambda kind: (kind.needs_key, kind.label))]
 
 
-def _usual() -> str:
+def _format_usual_addresses() -> str:
     return ", ".join(f"{kind.label}: {kind.address}" for kind in KINDS.values() if kind.address)
 
 
 class WebSearchProviderForm(KeyedForm):
-    kind = forms.ChoiceField(label=capfirst(_("kind")), choices=_kinds)
+    kind = forms.ChoiceField(label=capfirst(_("kind")), choices=_list_kind_choices)
 
     class Meta:
         model = WebSearchProvider
@@ -42,7 +42,9 @@ class WebSearchProviderForm(KeyedForm):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as Django gives them
-        self.fields["base_url"].help_text = _("Where your own SearXNG is; or %(usual)s") % {"usual": _usual()}
+        self.fields["base_url"].help_text = _("Where your own SearXNG is; or %(usual)s") % {
+            "usual": _format_usual_addresses()
+        }
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
@@ -77,17 +79,17 @@ def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     if not request.user.has_perm("agent.change_websearchprovider"):
         raise PermissionDenied(gettext("Only system administrators set up web searches."))
     try:
-        row = entered(request, WebSearchProvider, WebSearchProviderForm)
+        row = read_entered_row(request, WebSearchProvider, WebSearchProviderForm)
     except InvalidInput as problem:
         return render(request, "admin/_tried.html", {"ok": False, "sentence": str(problem)})
-    record(principal, Action.WEB_SEARCH_TESTED, detail={"address": row.base_url})
-    return render(request, "admin/_tried.html", _searched(row))
+    record_action(principal, Action.WEB_SEARCH_TESTED, detail={"address": row.base_url})
+    return render(request, "admin/_tried.html", _try_search(row))
 
 
-def _searched(row: WebSearchProvider) -> dict[str, object]:
+def _try_search(row: WebSearchProvider) -> dict[str, object]:
     """Search once; return whether that works, a sentence, and the service's own words in English."""
     try:
-        found = search(service_of(row), QUERY, HostRules())
+        found = search_web(build_search_service(row), QUERY, HostRules())
     except SearchFailed as problem:
         return {"ok": False, "sentence": gettext("It does not respond properly."), "detail": str(problem)}
     if not found:

@@ -10,16 +10,16 @@ from urllib.parse import urljoin
 
 from django.utils import timezone
 
-from agent.connections.web_request import Code, NotRead, WebResponse, request
-from agent.evidence.injection_filter import without_injections
-from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
-from agent.text.overlap import share_covered
-from agent.text.sentences import split
+from agent.connections.web_request import Code, NotRead, WebResponse, send_web_request
+from agent.evidence.injection_filter import remove_injections
+from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, parse_url_host
+from agent.text.overlap import compute_term_coverage
+from agent.text.sentences import split_sentences
 from agent.web.hosts import HostRules
-from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_host, parsed_url
+from copilot_site.lib.outgoing.addresses import AddressRefused, normalise_host, parse_url
 from knowledge.parsers.base import ParseLimits, UnreadableFile
 from knowledge.parsers.sandbox import parse_in_child
-from knowledge.text.normalise import cleaned
+from knowledge.text.normalise import clean_text
 
 MAX_BYTES = 2_000_000  # of a page, unpacked
 FILE_BYTES = 10_000_000  # of a PDF or Word file
@@ -60,39 +60,39 @@ class Fetched:
     page: WebPage | None = None
 
 
-def fetch(url: str, rules: HostRules) -> Fetched:
+def fetch_web_page(url: str, rules: HostRules) -> Fetched:
     """Fetch one page; a failure is in its code. Blocks: call it in a thread."""
     try:
-        found, answer = _followed(url, rules)
-        return Fetched(url, Code.OK, answer.status, _page(found, answer))
+        found, answer = _follow_redirects(url, rules)
+        return Fetched(url, Code.OK, answer.status, _read_page(found, answer))
     except NotRead as problem:
         return Fetched(url, problem.code, problem.status)
 
 
-def spans(page: WebPage, wanted: str) -> list[WebPassage]:
+def select_page_passages(page: WebPage, wanted: str) -> list[WebPassage]:
     """Return the most relevant pieces of a page, in their order; a short page as a whole."""
-    pieces = _pieces(page.text)
-    best = sorted(pieces, key=lambda piece: -share_covered(wanted, page.text[slice(*piece)]))[:MAX_SPANS]
+    pieces = _split_into_pieces(page.text)
+    best = sorted(pieces, key=lambda piece: -compute_term_coverage(wanted, page.text[slice(*piece)]))[:MAX_SPANS]
     return [
         WebPassage(page.url, page.title, page.text[start:end], start, end, page.read_at) for start, end in sorted(best)
     ]
 
 
-def plain(text: str) -> str:
+def clean_web_text(text: str) -> str:
     """Clean an untrusted text: normalised, nothing invisible, no sentence that addresses the model."""
-    return without_injections(cleaned(text)).strip()
+    return remove_injections(clean_text(text)).strip()
 
 
-def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
+def _follow_redirects(url: str, rules: HostRules) -> tuple[str, WebResponse]:
     """Follow redirects, and return the last address and its response. Raises NotRead."""
     for _hop in range(MAX_REDIRECTS + 1):
         try:
-            host = parsed_host(parsed_url(url)[0])
+            host = normalise_host(parse_url(url)[0])
         except AddressRefused as error:
             raise NotRead(Code.INVALID_ADDRESS) from error
         if not rules.permits(host):
             raise NotRead(Code.REFUSED)
-        answer = request(
+        answer = send_web_request(
             "GET",
             url,
             rules.policy(host),
@@ -111,37 +111,37 @@ def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
     raise NotRead(Code.REDIRECTS)
 
 
-def _page(url: str, answer: WebResponse) -> WebPage:
+def _read_page(url: str, answer: WebResponse) -> WebPage:
     """Read a response as a page. Raises NotRead for another type, and for an empty page."""
     if answer.type in PAGES:
-        title, text = _main(url, answer)
+        title, text = _extract_main_text(url, answer)
     elif answer.type in FILES:
-        title, text = _file(answer)
+        title, text = _extract_file_text(answer)
     elif answer.type in TEXTS:
         title, text = "", answer.body.decode("utf-8", "replace")
     else:
         raise NotRead(Code.WRONG_TYPE, answer.status)
-    text = plain(re.sub(r"[ \t]+", " ", text)[:MAX_CHARACTERS])
+    text = clean_web_text(re.sub(r"[ \t]+", " ", text)[:MAX_CHARACTERS])
     if len(re.sub(r"\s", "", text)) < MIN_CHARACTERS:
         raise NotRead(Code.EMPTY, answer.status)
-    return WebPage(url, plain(title)[:TITLE_CHARACTERS] or host_of(url), text, timezone.now())
+    return WebPage(url, clean_web_text(title)[:TITLE_CHARACTERS] or parse_url_host(url), text, timezone.now())
 
 
-def _main(url: str, answer: WebResponse) -> tuple[str, str]:
+def _extract_main_text(url: str, answer: WebResponse) -> tuple[str, str]:
     """Return title and main text of an HTML page. Raises NotRead."""
     if answer.body.count(b"<") > MAX_TAGS:
         raise NotRead(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
-    from knowledge.sources.web_pages import read_page  # imported on first use: trafilatura takes a second
+    from knowledge.sources.web_pages import parse_web_page  # imported on first use: trafilatura takes a second
 
     try:
-        content = read_page(answer.body, url, answer.headers.get("Content-Type", "")).content
+        content = parse_web_page(answer.body, url, answer.headers.get("Content-Type", "")).content
     except Unreadable as error:
         raise NotRead(Code.EMPTY, answer.status) from error
-    return content.title, _text_of(content.data)
+    return content.title, _format_main_text(content.data)
 
 
-def _file(answer: WebResponse) -> tuple[str, str]:
+def _extract_file_text(answer: WebResponse) -> tuple[str, str]:
     """Return title and visible text of a file, read like an upload; "" for a scan. Raises NotRead."""
     name = FILES[answer.type]
     with TemporaryDirectory(prefix="copilot-page-") as folder:
@@ -154,7 +154,7 @@ def _file(answer: WebResponse) -> tuple[str, str]:
     return document.title or "", document.text
 
 
-def _text_of(data: bytes) -> str:
+def _format_main_text(data: bytes) -> str:
     """Return the text of main content: a line for each block, cells of a row separated."""
     from lxml import html
 
@@ -171,10 +171,10 @@ def _text_of(data: bytes) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _pieces(text: str) -> list[tuple[int, int]]:
+def _split_into_pieces(text: str) -> list[tuple[int, int]]:
     """Join whole sentences up to SPAN_CHARACTERS; a longer sentence is cut."""
     found: list[tuple[int, int]] = []
-    for sentence in split(text):
+    for sentence in split_sentences(text):
         for start in range(sentence.start, sentence.end, SPAN_CHARACTERS):
             end = min(start + SPAN_CHARACTERS, sentence.end)
             if found and end - found[-1][0] <= SPAN_CHARACTERS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from agent.models import WebHost
-from copilot_site.lib.outgoing.addresses import WEB, Policy, network_of
+from copilot_site.lib.outgoing.addresses import WEB, Policy, parse_network
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,21 @@ class HostRules:
     inside: tuple[str, ...] = ()
 
     def permits(self, host: str) -> bool:
-        """Return whether a host may be read. host: normalised (`copilot_site.lib.outgoing.addresses.parsed_host`)."""
-        if _is_among(host, self.forbidden):
+        """Return whether a host may be read. host: normalised (`copilot_site.lib.outgoing.addresses.normalise_host`)."""
+        if _matches_any_entry(host, self.forbidden):
             return False
-        return not self.allowed or _is_among(host, self.allowed)
+        return not self.allowed or _matches_any_entry(host, self.allowed)
 
     def policy(self, host: str) -> Policy:
         """Return which addresses of a host may be connected to.
 
         Public ones on the usual ports, unless the host is listed as inside.
         """
-        inside = tuple(entry for entry in self.inside if _is_among(host, [entry]))
+        inside = tuple(entry for entry in self.inside if _matches_any_entry(host, [entry]))
         return Policy(inside) if inside else WEB
 
 
-def host_rules() -> HostRules:
+def load_host_rules() -> HostRules:
     rows = list(WebHost.objects.values_list("entry", "is_allowed"))
     allowed = tuple(entry for entry, is_allowed in rows if is_allowed)
     return HostRules(
@@ -45,13 +45,13 @@ def host_rules() -> HostRules:
     )
 
 
-def _is_among(host: str, entries: Iterable[str]) -> bool:
+def _matches_any_entry(host: str, entries: Iterable[str]) -> bool:
     return any(
-        host.endswith(entry[1:]) if entry.startswith("*.") else host == entry or _is_address(host, entry)
+        host.endswith(entry[1:]) if entry.startswith("*.") else host == entry or _is_same_address(host, entry)
         for entry in entries
     )
 
 
-def _is_address(host: str, entry: str) -> bool:
-    network, address = network_of(entry), network_of(host)
+def _is_same_address(host: str, entry: str) -> bool:
+    network, address = parse_network(entry), parse_network(host)
     return network is not None and address is not None and network == address

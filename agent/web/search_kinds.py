@@ -42,7 +42,7 @@ class SearchKind(Protocol):
         """Return the hits of a JSON response, best first. Raises KeyError, TypeError or ValueError for another format."""
 
 
-def hits_of(rows: Any, *, title: str, excerpt: str) -> list[WebHit]:
+def parse_hits(rows: Any, *, title: str, excerpt: str) -> list[WebHit]:
     """Return the hits of rows with these names of title and excerpt, without rows that have no address.
 
     Raises TypeError for another format.
@@ -71,7 +71,7 @@ class BingCompatible:
 
     def hits(self, answer: Any) -> list[WebHit]:
         found = answer.get("webPages") or {"value": []}  # nothing was found
-        return hits_of(found["value"], title="name", excerpt="snippet")
+        return parse_hits(found["value"], title="name", excerpt="snippet")
 
 
 class Brave:
@@ -90,7 +90,7 @@ class Brave:
 
     def hits(self, answer: Any) -> list[WebHit]:
         found = answer.get("web") or {"results": []}  # nothing was found
-        return hits_of(found["results"], title="title", excerpt="description")
+        return parse_hits(found["results"], title="title", excerpt="description")
 
 
 class SearXNG:
@@ -112,7 +112,7 @@ class SearXNG:
         return Asking(f"{base_url}/search", params=params, headers=headers)
 
     def hits(self, answer: Any) -> list[WebHit]:
-        return hits_of(answer["results"], title="title", excerpt="content")
+        return parse_hits(answer["results"], title="title", excerpt="content")
 
 
 class TavilyShaped:
@@ -131,7 +131,7 @@ class TavilyShaped:
         return Asking(f"{base_url}/search", headers={"Authorization": f"Bearer {key}"}, body=body)
 
     def hits(self, answer: Any) -> list[WebHit]:
-        return hits_of(answer["results"], title="title", excerpt="content")
+        return parse_hits(answer["results"], title="title", excerpt="content")
 
 
 KINDS: Mapping[str, SearchKind] = {kind.name: kind for kind in (BingCompatible(), Brave(), SearXNG(), TavilyShaped())}

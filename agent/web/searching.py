@@ -6,17 +6,23 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from agent.connections.service_keys import KeyLost, opened
-from agent.connections.web_request import NotRead, request
+from agent.connections.service_keys import KeyLost, open_service_key
+from agent.connections.web_request import NotRead, send_web_request
 from agent.models import WebSearchProvider
-from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, host_of
-from agent.web.fetching import plain
+from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, parse_url_host
+from agent.web.fetching import clean_web_text
 from agent.web.hosts import HostRules
 from agent.web.search_kinds import KINDS, SearchKind, WebHit
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, parsed_host, parsed_url, services_at
-from copilot_site.lib.text.json_input import loads_answer
-from knowledge.text.language import language_of
+from copilot_site.lib.outgoing.addresses import (
+    AddressRefused,
+    Policy,
+    build_http_service_policy,
+    normalise_host,
+    parse_url,
+)
+from copilot_site.lib.text.json_input import load_answer_json
+from knowledge.text.language import detect_language
 
 MAX_BYTES = 2_000_000
 MAX_EXCERPT = 1_000  # characters
@@ -44,41 +50,43 @@ class Service:
 
     @property
     def host(self) -> str:
-        return host_of(self.base_url)
+        return parse_url_host(self.base_url)
 
 
-def used_service() -> Service | None:
+def find_service_in_use() -> Service | None:
     """Return the service in use, or None. Raises SearchFailed where its key cannot be read."""
     row = WebSearchProvider.objects.filter(is_used=True).first()
-    return service_of(row) if row is not None else None
+    return build_search_service(row) if row is not None else None
 
 
-def service_of(row: WebSearchProvider) -> Service:
+def build_search_service(row: WebSearchProvider) -> Service:
     """Make a service from a row, stored or not. Raises SearchFailed where its key cannot be read."""
     try:
-        key = opened(row.encrypted_key, row.base_url)
+        key = open_service_key(row.encrypted_key, row.base_url)
     except KeyLost as error:
         raise SearchFailed(f"{row.name}: {error}") from error
     base_url = row.base_url.rstrip("/")
-    return Service(row.name, KINDS[row.kind], base_url, row.most_results, services_at(base_url), key, row.asks_first)
+    return Service(
+        row.name, KINDS[row.kind], base_url, row.most_results, build_http_service_policy(base_url), key, row.asks_first
+    )
 
 
-def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
+def search_web(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
     """Return hits on pages that may be read, best first, each once. Blocks: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
-    for hit in _hits(service, query):
-        excerpt = plain(_text(hit.excerpt))[:MAX_EXCERPT]
-        if excerpt and hit.url not in found and _may_read(hit.url, rules):
-            title = plain(_text(hit.title))[:TITLE_CHARACTERS] or host_of(hit.url)
+    for hit in _fetch_hits(service, query):
+        excerpt = clean_web_text(_remove_markup(hit.excerpt))[:MAX_EXCERPT]
+        if excerpt and hit.url not in found and _may_read_page(hit.url, rules):
+            title = clean_web_text(_remove_markup(hit.title))[:TITLE_CHARACTERS] or parse_url_host(hit.url)
             found[hit.url] = WebPassage(hit.url, title, excerpt, 0, len(excerpt), timezone.now())
     return list(found.values())[: service.count]
 
 
-def _hits(service: Service, query: str) -> list[WebHit]:
-    language = "zh" if language_of(query) == "zh" else "en"
+def _fetch_hits(service: Service, query: str) -> list[WebHit]:
+    language = "zh" if detect_language(query) == "zh" else "en"
     asking = service.kind.asking(service.base_url, service.key, query, count=service.count, language=language)
     try:
-        answer = request(
+        answer = send_web_request(
             "GET" if asking.body is None else "POST",
             asking.url,
             service.policy,
@@ -94,17 +102,17 @@ def _hits(service: Service, query: str) -> list[WebHit]:
     if answer.status != 200:
         raise SearchFailed(f"{service.name} answers {answer.status}.")
     try:
-        return service.kind.hits(loads_answer(answer.body))
+        return service.kind.hits(load_answer_json(answer.body))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SearchFailed(f"{service.name} answers in another format than {service.kind.label}.") from error
 
 
-def _may_read(url: str, rules: HostRules) -> bool:
+def _may_read_page(url: str, rules: HostRules) -> bool:
     try:
-        return rules.permits(parsed_host(parsed_url(url)[0]))
+        return rules.permits(normalise_host(parse_url(url)[0]))
     except AddressRefused:
         return False
 
 
-def _text(marked: str) -> str:
+def _remove_markup(marked: str) -> str:
     return html.unescape(_TAG.sub("", marked))

@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.connections.web_request import Code
 from agent.egress import Border
-from agent.evidence.fencing import escaped, fenced
-from agent.evidence.items import found_outside
-from agent.run_state.outside import FetchedOutside, WebPassage, WebSummary, host_of
-from agent.run_state.threads import outside
+from agent.evidence.fencing import escape_document_text, fence_evidence
+from agent.evidence.items import make_web_finding
+from agent.run_state.outside import FetchedOutside, WebPassage, WebSummary, parse_url_host
+from agent.run_state.threads import run_web_call
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words
-from agent.web.fetching import Fetched, WebPage, fetch, spans
-from agent.web.hosts import HostRules, host_rules
+from agent.web.fetching import Fetched, WebPage, fetch_web_page, select_page_passages
+from agent.web.hosts import HostRules, load_host_rules
 from audit.actions import Action
 
 MAX_ITEMS = 5
@@ -73,47 +73,49 @@ class WebFetch(Tool):
     timeout_s = 45.0
 
     async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:
-        rules = await sync_to_async(_ready)(ctx, args.items)
-        fetched = await asyncio.gather(*(_one(item.url.strip(), ctx.border, rules) for item in args.items))
+        rules = await sync_to_async(_record_hosts)(ctx, args.items)
+        fetched = await asyncio.gather(*(_fetch_one_page(item.url.strip(), ctx.border, rules) for item in args.items))
         asked = " ".join(ctx.border.own[:1])
         cut = [
-            spans(entry.page, item.prompt or asked) if entry.page else []
+            select_page_passages(entry.page, item.prompt or asked) if entry.page else []
             for item, entry in zip(args.items, fetched, strict=True)
         ]
-        return _result_of(fetched, cut)
+        return _build_fetch_result(fetched, cut)
 
 
-def _ready(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
+def _record_hosts(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
     """Audit the hosts to be contacted, and return the current rules."""
     urls = [item.url.strip() for item in items]
-    hosts = sorted({host_of(url) for url in urls if ctx.border.may_open(url)} - {""})
+    hosts = sorted({parse_url_host(url) for url in urls if ctx.border.may_open(url)} - {""})
     if hosts:
         ctx.record(ctx.principal, Action.WEB_FETCHED, run_id=ctx.run_id, detail={"hosts": hosts, "pages": len(items)})
-    return host_rules()
+    return load_host_rules()
 
 
-async def _one(url: str, border: Border, rules: HostRules) -> Fetched:
+async def _fetch_one_page(url: str, border: Border, rules: HostRules) -> Fetched:
     if not border.may_open(url):
         return Fetched(url, Code.NOT_OFFERED)
     try:
         async with asyncio.timeout(ITEM_S):
-            return await outside(fetch, url, rules)
+            return await run_web_call(fetch_web_page, url, rules)
     except TimeoutError:
         return Fetched(url, Code.TIMEOUT)
 
 
-def _result_of(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
-    findings = [found_outside(passage) for passages in cut for passage in passages]
+def _build_fetch_result(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
+    findings = [make_web_finding(passage) for passages in cut for passage in passages]
     lines = []
     for entry, passages in zip(fetched, cut, strict=True):
-        lines.append(f"{escaped(entry.url[:SHOWN_ADDRESS])}: {_outcome(entry)}")
-        lines += [fenced(found_outside(passage).item) for passage in passages]
+        lines.append(f"{escape_document_text(entry.url[:SHOWN_ADDRESS])}: {_describe_outcome(entry)}")
+        lines += [fence_evidence(make_web_finding(passage).item) for passage in passages]
     return ToolResult(
         "\n".join(lines),
         {
             "display_type": "web_fetch_results",
             "count": sum(entry.code is Code.OK for entry in fetched),
-            "results": [_shown(entry, entry.page, passages) for entry, passages in zip(fetched, cut, strict=True)],
+            "results": [
+                _build_shown_page(entry, entry.page, passages) for entry, passages in zip(fetched, cut, strict=True)
+            ],
         },
         success=any(entry.code is Code.OK for entry in fetched),
         findings=findings,
@@ -121,14 +123,14 @@ def _result_of(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) 
     )
 
 
-def _outcome(each: Fetched) -> str:
+def _describe_outcome(each: Fetched) -> str:
     if each.code is Code.OK:
         return "read"
     status = f" {each.status}" if each.status else ""
     return f"not read, {each.code.value}{status}: {SENTENCES[each.code]}"
 
 
-def _shown(each: Fetched, page: WebPage | None, passages: Sequence[WebPassage]) -> dict[str, object]:
+def _build_shown_page(each: Fetched, page: WebPage | None, passages: Sequence[WebPassage]) -> dict[str, object]:
     return {
         "url": each.url,
         "status": "ok" if page else "failed",

@@ -5,15 +5,15 @@ from dataclasses import replace
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.evidence.fencing import escaped, fenced
-from agent.evidence.items import found_outside
+from agent.evidence.fencing import escape_document_text, fence_evidence
+from agent.evidence.items import make_web_finding
 from agent.models import WebSearchProvider
 from agent.run_state.outside import AskedOutside, WebPassage, WebSummary
-from agent.run_state.threads import outside
-from agent.tools.approvals import NeedsApproval, spend
+from agent.run_state.threads import run_web_call
+from agent.tools.approvals import NeedsApproval, use_up_approval
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
-from agent.web.hosts import HostRules, host_rules
-from agent.web.searching import Service, search, used_service
+from agent.web.hosts import HostRules, load_host_rules
+from agent.web.searching import Service, find_service_in_use, search_web
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 
@@ -67,38 +67,38 @@ class WebSearch(Tool):
 
     async def run(self, ctx: ToolContext, args: WebSearchArgs) -> ToolResult:
         query = " ".join(args.query.split())
-        service = await sync_to_async(used_service)()
+        service = await sync_to_async(find_service_in_use)()
         if service is None:
             raise ToolMistake("No search of the web is set up any more.")
-        is_allowed = await sync_to_async(spend)(ctx, self.name, args.model_dump())
+        is_allowed = await sync_to_async(use_up_approval)(ctx, self.name, args.model_dump())
         if not is_allowed:  # by the person: these words were looked at before they were asked
-            await self._look(ctx, query)
+            await self._check_query(ctx, query)
             if service.asks_first or ctx.border.asks_first:
                 raise NeedsApproval(f"{self.name} waits for the person to allow these words.")
-        rules = await sync_to_async(_noted)(ctx, query, service)
-        passages = await outside(search, service, query, rules)
-        result = _result_of(query, service, passages)
+        rules = await sync_to_async(_record_search)(ctx, query, service)
+        passages = await run_web_call(search_web, service, query, rules)
+        result = _build_search_result(query, service, passages)
         return result if ctx.border.has_looked else replace(result, output=f"{result.output}\n{ALSO_INSIDE}")
 
-    async def _look(self, ctx: ToolContext, query: str) -> None:
+    async def _check_query(self, ctx: ToolContext, query: str) -> None:
         """Check that the query may leave. Raises InsideFirst, KeptInside."""
         if not ctx.border.has_looked:
             raise InsideFirst("Search the company's documents with knowledge_search before you search the web.")
         if held := ctx.border.kept_back(query):
-            await sync_to_async(_note_kept)(ctx, len(query))
+            await sync_to_async(_record_kept_query)(ctx, len(query))
             raise KeptInside(
                 f"This did not leave the company: {', '.join(held[:8])} was read inside. Use the words of the person's question alone."
             )
 
 
-def _noted(ctx: ToolContext, query: str, service: Service) -> HostRules:
+def _record_search(ctx: ToolContext, query: str, service: Service) -> HostRules:
     """Audit the query and its recipient, and return the current rules."""
     detail = {"query": query, "provider": service.name, "host": service.host}
     ctx.record(ctx.principal, Action.WEB_SEARCHED, run_id=ctx.run_id, detail=detail)
-    return host_rules()
+    return load_host_rules()
 
 
-def _note_kept(ctx: ToolContext, characters: int) -> None:
+def _record_kept_query(ctx: ToolContext, characters: int) -> None:
     detail = {"characters": characters}
     reason = "it held what was read inside"
     ctx.record(
@@ -106,12 +106,12 @@ def _note_kept(ctx: ToolContext, characters: int) -> None:
     )
 
 
-def _result_of(query: str, service: Service, passages: list[WebPassage]) -> ToolResult:
-    findings = [found_outside(passage, 1 / place) for place, passage in enumerate(passages, 1)]
-    blocks = [fenced(finding.item) for finding in findings]
+def _build_search_result(query: str, service: Service, passages: list[WebPassage]) -> ToolResult:
+    findings = [make_web_finding(passage, 1 / place) for place, passage in enumerate(passages, 1)]
+    blocks = [fence_evidence(finding.item) for finding in findings]
     text = "\n".join([f"{len(blocks)} pages from outside, best first.", *blocks])
     return ToolResult(
-        text if blocks else f"The web search for “{escaped(query)}” brought nothing that may be read.",
+        text if blocks else f"The web search for “{escape_document_text(query)}” brought nothing that may be read.",
         {
             "display_type": "web_search_results",
             "query": query,

@@ -18,10 +18,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from audit.chain.keys import is_signed, public_key, signing_key, trusted_keys
-from audit.chain.malformed_rows import ODD, readable
+from audit.chain.keys import is_signed, list_trusted_keys, public_key_of, read_signing_key
+from audit.chain.malformed_rows import ODD, load_readable_rows
 from audit.models import Checkpoint, Head, Kind, Link
-from audit.verify_export import canonical
+from audit.verify_export import write_canonical_json
 from copilot_site.lib.errors import Conflict
 
 LOCK = 0x61756469  # the advisory lock that serialises signing
@@ -43,17 +43,17 @@ def sign_checkpoint() -> Checkpoint | None:
     The row is on disk before the file is written: a file must never be ahead of the database. Raises KeyUnusable, and Conflict
     where the file outside says something else about the same number.
     """
-    key = signing_key()
+    key = read_signing_key()
     with transaction.atomic():
         lock_signing()
         head = Head.objects.first()
-        last = newest()
+        last = find_newest_checkpoint()
         made = (
             None
             if head is None or (last and last.seq >= head.seq)
-            else signed(head.seq, bytes(head.hash), Kind.PERIODIC, key)
+            else add_signed_checkpoint(head.seq, bytes(head.hash), Kind.PERIODIC, key)
         )
-    copy_outside()
+    write_checkpoint_files()
     return made
 
 
@@ -63,55 +63,57 @@ def lock_signing() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
-def newest() -> Checkpoint | None:
+def find_newest_checkpoint() -> Checkpoint | None:
     """Return the newest valid checkpoint."""
-    return next(counting(Checkpoint.objects.order_by("-seq", "-id")), None)
+    return next(filter_valid_checkpoints(Checkpoint.objects.order_by("-seq", "-id")), None)
 
 
-def counting(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+def filter_valid_checkpoints(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
     """Yield checkpoints signed by a key of ours; on a host without the keys, those that agree with the chain."""
-    if trusted_keys():
-        return genuine(checkpoints)
+    if list_trusted_keys():
+        return filter_trusted_checkpoints(checkpoints)
     cut, place = Q(kind=Kind.CUT), Link.objects.filter(seq=OuterRef("seq"), hash=OuterRef("hash"))
-    return _readable(checkpoints.filter(cut | Exists(place)))
+    return _filter_readable_checkpoints(checkpoints.filter(cut | Exists(place)))
 
 
-def genuine(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+def filter_trusted_checkpoints(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
     """Yield checkpoints signed by a key of ours: a forged row with a future number must not stop the signing."""
-    trusted = trusted_keys()
-    for row in _readable(checkpoints):
-        if row.key in trusted and is_signed(canonical(row.statement()), row.signature, row.key):
+    trusted = list_trusted_keys()
+    for row in _filter_readable_checkpoints(checkpoints):
+        if row.key in trusted and is_signed(write_canonical_json(row.statement()), row.signature, row.key):
             yield row
 
 
-def _readable(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+def _filter_readable_checkpoints(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
     """Yield checkpoints that can be read and could be signed."""
     numbers = checkpoints.values_list("pk", flat=True).iterator()
     while batch := list(islice(numbers, HEALED)):
-        found = readable(Checkpoint, batch)
+        found = load_readable_rows(Checkpoint, batch)
         for number in batch:
             try:
-                canonical(found[number].statement())
+                write_canonical_json(found[number].statement())
             except ODD:
                 continue
             yield found[number]
 
 
-def signed(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
+def add_signed_checkpoint(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
     """Add one checkpoint in the caller's transaction."""
-    checkpoint = Checkpoint(seq=seq, kind=kind, hash=digest, at=timezone.now(), key=public_key(key))
-    checkpoint.signature = key.sign(canonical(checkpoint.statement())).hex()
+    checkpoint = Checkpoint(seq=seq, kind=kind, hash=digest, at=timezone.now(), key=public_key_of(key))
+    checkpoint.signature = key.sign(write_canonical_json(checkpoint.statement())).hex()
     checkpoint.save(force_insert=True)
     return checkpoint
 
 
-def copy_outside() -> None:
+def write_checkpoint_files() -> None:
     """Write the files that are missing of the newest checkpoints. Raises Conflict."""
-    for checkpoint in reversed([*islice(genuine(Checkpoint.objects.order_by("-id")), HEALED)]):
-        path = _path(checkpoint)
-        content = canonical({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
+    for checkpoint in reversed([*islice(filter_trusted_checkpoints(Checkpoint.objects.order_by("-id")), HEALED)]):
+        path = _build_checkpoint_path(checkpoint)
+        content = (
+            write_canonical_json({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
+        )
         if not path.exists():
-            _write(path, content)
+            _write_file_atomically(path, content)
         elif path.read_bytes() != content:
             raise Conflict(
                 _(
@@ -121,26 +123,26 @@ def copy_outside() -> None:
             )
 
 
-def outside() -> Iterator[Outside]:
+def iterate_checkpoint_files() -> Iterator[Outside]:
     """Yield every checkpoint outside the database, by day and number."""
     for path in sorted(settings.AUDIT_CHECKPOINTS.glob("*/*.json")):
-        yield _outside(path)
+        yield _read_checkpoint_file(path)
 
 
-def contradicting(first: int) -> Iterator[Outside]:
+def find_contradicting_files(first: int) -> Iterator[Outside]:
     """Yield files signed by a key of ours that contradict the chain from this number on, or go beyond its end."""
-    trusted, files = trusted_keys(), outside()
+    trusted, files = list_trusted_keys(), iterate_checkpoint_files()
     while batch := [*islice(files, HEALED)]:
         placed = [(file, file.statement["seq"]) for file in batch if isinstance(file.statement.get("seq"), int)]
         chain = dict(Link.objects.filter(seq__in=[seq for _file, seq in placed]).values_list("seq", "hash"))
         for file, seq in placed:
             statement, key = file.statement, file.statement.get("key")
             is_other = seq >= first and statement.get("hash") != bytes(chain.get(seq, b"")).hex()
-            if is_other and key in trusted and is_signed(canonical(statement), file.signature, key):
+            if is_other and key in trusted and is_signed(write_canonical_json(statement), file.signature, key):
                 yield file
 
 
-def _outside(path: Path) -> Outside:
+def _read_checkpoint_file(path: Path) -> Outside:
     try:
         found = json.loads(path.read_bytes())
         return Outside(path, dict(found["checkpoint"]), str(found["signature"]))
@@ -148,12 +150,12 @@ def _outside(path: Path) -> Outside:
         return Outside(path, {}, "")
 
 
-def _path(checkpoint: Checkpoint) -> Path:
+def _build_checkpoint_path(checkpoint: Checkpoint) -> Path:
     folder: Path = settings.AUDIT_CHECKPOINTS
     return folder / f"{checkpoint.at:%Y-%m-%d}" / f"{checkpoint.seq:015d}-{checkpoint.kind}.json"
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_file_atomically(path: Path, content: bytes) -> None:
     """Write the whole file or nothing, read-only and on disk before this returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}")

@@ -45,7 +45,7 @@ SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_use
 """
 
 
-def powers_over_the_log() -> tuple[str, str]:
+def find_role_powers() -> tuple[str, str]:
     """Return the role that this process works under, and why it could change the audit log; "" where it may only add to it."""
     with connection.cursor() as cursor:
         cursor.execute(POWERS, [list(TABLES)])
@@ -55,7 +55,7 @@ def powers_over_the_log() -> tuple[str, str]:
     return role, f"may change {', '.join(tables)}" if tables else ""
 
 
-def make_role() -> None:
+def create_database_role() -> None:
     """Make the application's role a login with COPILOT_DB_ROLE_PASSWORD, before migrations; do nothing where that is not set.
 
     The server is sent a hash: a password in a statement would stand in its log. Raises InvalidInput for the owner's own name.
@@ -75,7 +75,7 @@ def make_role() -> None:
         )
 
 
-def give_role_its_rights(**kwargs: Any) -> None:
+def grant_role_rights(**kwargs: Any) -> None:
     """Grant the application's role (COPILOT_DB_ROLE) its rights, after migrations; do nothing where it has no role of its own."""
     role = settings.DATABASE_ROLE
     if not role:
@@ -91,7 +91,7 @@ def give_role_its_rights(**kwargs: Any) -> None:
 
 
 @contextmanager
-def as_owner() -> Iterator[None]:
+def use_owner_role() -> Iterator[None]:
     """Work under the role that signed in to the database, not the application's: migrations, erasures, purges."""
     options = connection.settings_dict["OPTIONS"]
     given = options.get("options", "")
@@ -109,10 +109,10 @@ def as_owner() -> Iterator[None]:
 
 
 @contextmanager
-def owner_s_work() -> Iterator[None]:
-    """Work as `as_owner` does; raise PermissionDenied where the role that signed in is not the owner."""
+def require_owner_role() -> Iterator[None]:
+    """Work as `use_owner_role` does; raise PermissionDenied where the role that signed in is not the owner."""
     try:
-        with as_owner():
+        with use_owner_role():
             yield
     except ProgrammingError as error:
         if not isinstance(error.__cause__, InsufficientPrivilege):

@@ -124,7 +124,7 @@ FINDS = {
 
 
 @contextmanager
-def own_path() -> Iterator[None]:
+def use_own_search_path() -> Iterator[None]:
     """Open a transaction that looks up names only in our tables and the server's own catalogs."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -136,13 +136,13 @@ def own_path() -> Iterator[None]:
         cursor.execute("SELECT pg_catalog.set_config('search_path', %s, true)", [before])
 
 
-def unguarded() -> list[str]:
+def find_guard_faults() -> list[str]:
     """Return a sentence for each trigger and each function that is not what was installed, and for whatever was added."""
-    with own_path():
-        return list(_unguarded())
+    with use_own_search_path():
+        return list(_iterate_guard_faults())
 
 
-def _unguarded() -> Iterator[str]:
+def _iterate_guard_faults() -> Iterator[str]:
     names = {
         "tables": list(TABLES),
         "functions": list(FUNCTIONS),

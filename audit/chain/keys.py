@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.models import Checkpoint
-from audit.record import record
+from audit.record import record_action
 from copilot_site.lib.errors import InvalidInput
 
 PRIVATE = "signing.pem"  # mode 600
@@ -30,9 +30,9 @@ class KeyUnusable(InvalidInput):
     """The signing key is missing or not safe; the text says what to do."""
 
 
-def signing_key() -> Ed25519PrivateKey:
+def read_signing_key() -> Ed25519PrivateKey:
     """Read the key. Raises KeyUnusable."""
-    path = _folder() / PRIVATE
+    path = _find_keys_folder() / PRIVATE
     try:
         mode, content = path.stat().st_mode, path.read_bytes()
     except OSError as error:
@@ -54,19 +54,19 @@ def signing_key() -> Ed25519PrivateKey:
     return key
 
 
-def ensure_key() -> str:
+def ensure_signing_key() -> str:
     """Make the key at set-up, where none ever was. Returns the public key, hexadecimal. Raises KeyUnusable where one was lost."""
-    if (_folder() / PRIVATE).exists() or trusted_keys() or Checkpoint.objects.exists():
-        return public_key(signing_key())
-    return new_key()
+    if (_find_keys_folder() / PRIVATE).exists() or list_trusted_keys() or Checkpoint.objects.exists():
+        return public_key_of(read_signing_key())
+    return create_signing_key()
 
 
 @transaction.atomic
-def new_key() -> str:
+def create_signing_key() -> str:
     """Make a key and sign with it from now on; public keys of earlier ones stay trusted. Returns the public key, hexadecimal."""
-    key, folder = Ed25519PrivateKey.generate(), _folder()
-    name = public_key(key)
-    record(None, Action.AUDIT_KEY_MADE, detail={"key": name})
+    key, folder = Ed25519PrivateKey.generate(), _find_keys_folder()
+    name = public_key_of(key)
+    record_action(None, Action.AUDIT_KEY_MADE, detail={"key": name})
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = folder / f"{PRIVATE}.{os.getpid()}"
     fresh.touch(mode=0o600)
@@ -76,12 +76,12 @@ def new_key() -> str:
     return name
 
 
-def trusted_keys() -> set[str]:
+def list_trusted_keys() -> set[str]:
     """Return the public keys, hexadecimal, of every key this installation signed with."""
-    return {path.stem for path in _folder().glob("*.pub") if PUBLIC.fullmatch(path.name)}
+    return {path.stem for path in _find_keys_folder().glob("*.pub") if PUBLIC.fullmatch(path.name)}
 
 
-def public_key(key: Ed25519PrivateKey) -> str:
+def public_key_of(key: Ed25519PrivateKey) -> str:
     """Return the public key, 64 hexadecimal digits."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
 
@@ -95,6 +95,6 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
     return True
 
 
-def _folder() -> Path:
+def _find_keys_folder() -> Path:
     folder: Path = settings.AUDIT_KEYS
     return folder

@@ -19,7 +19,7 @@ UNREADABLE = object()  # in place of a value
 M = TypeVar("M", Entry, Checkpoint, Hold)
 
 
-def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None = None) -> dict[int, M]:
+def load_readable_rows(model: type[M], keys: list[int], *, instead: Callable[[], M] | None = None) -> dict[int, M]:
     """Return the existing rows by key; an unreadable one as an empty row, which matches no hash and no signature.
 
     instead: makes the empty row.
@@ -32,37 +32,42 @@ def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None
         if len(keys) == 1:
             return {keys[0]: (instead or model)()}
     half = len(keys) // 2
-    return readable(model, keys[:half], instead=instead) | readable(model, keys[half:], instead=instead)
+    return load_readable_rows(model, keys[:half], instead=instead) | load_readable_rows(
+        model, keys[half:], instead=instead
+    )
 
 
-def unreadable_entry() -> Entry:
+def make_unreadable_entry() -> Entry:
     """Return the placeholder of an unreadable entry: no hash fits it."""
     at, reason = datetime.min.replace(tzinfo=UTC), "This row cannot be read: run manage.py verify_audit."
     return Entry(at=at, action="", outcome="", reason=reason)
 
 
-def in_part(model: type[M], keys: list[int]) -> list[M]:
+def load_partial_rows(model: type[M], keys: list[int]) -> list[M]:
     """Return rows for a page, in this order; a damaged row keeps its readable fields, `unreadable` names the others."""
-    whole = readable(model, keys)
-    return [_shown(model, key, whole.get(key)) for key in keys]
+    whole = load_readable_rows(model, keys)
+    return [_build_partial_row(model, key, whole.get(key)) for key in keys]
 
 
-def _shown(model: type[M], key: int, row: M | None) -> M:
+def _build_partial_row(model: type[M], key: int, row: M | None) -> M:
     fields = model._meta.concrete_fields
     if row is not None and row.pk is not None:
         values = {field: getattr(row, field.attname) for field in fields}
     else:
-        values = {field: _read_alone(model, key, field) for field in fields}
-    unreadable = tuple(field.name for field, value in values.items() if not _is_sound(field, value))
+        values = {field: _read_single_column(model, key, field) for field in fields}
+    unreadable = tuple(field.name for field, value in values.items() if not _is_valid_value(field, value))
     if row is None or unreadable:
         row = model(
-            **{field.attname: value if _is_sound(field, value) else _nothing(field) for field, value in values.items()}
+            **{
+                field.attname: value if _is_valid_value(field, value) else _make_empty_value(field)
+                for field, value in values.items()
+            }
         )
         row.pk, row.unreadable = key, unreadable
     return row
 
 
-def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
+def _read_single_column(model: type[M], key: int, field: Field[Any, Any]) -> Any:
     """Return one column of a row; UNREADABLE where even that cannot be read, or the row is gone."""
     try:
         with transaction.atomic():
@@ -71,7 +76,7 @@ def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
         return UNREADABLE
 
 
-def _is_sound(field: Field[Any, Any], value: Any) -> bool:
+def _is_valid_value(field: Field[Any, Any], value: Any) -> bool:
     """Tell whether a page can show the value as one of its column's type."""
     if value is UNREADABLE or value is None:
         return value is None and field.null
@@ -83,7 +88,7 @@ def _is_sound(field: Field[Any, Any], value: Any) -> bool:
         return False
 
 
-def _nothing(field: Field[Any, Any]) -> Any:
+def _make_empty_value(field: Field[Any, Any]) -> Any:
     """Return the empty value of a field."""
     if isinstance(field, JSONField):
         return {}

@@ -8,9 +8,9 @@ from audit.exports.base import FORMATS, ExportFormat, Extract, Placed, Signed
 __all__ = ["FORMATS", "ExportFormat", "Extract", "Placed", "Signed"]
 
 for made in (
-    ExportFormat("csv", csv.MEDIA_TYPE, "csv", partial(csv.write, bom=False)),
-    ExportFormat("csv-bom", csv.MEDIA_TYPE, "csv", partial(csv.write, bom=True)),
-    ExportFormat("jsonl", "application/x-ndjson", "jsonl", jsonl.write),
-    ExportFormat("ocsf", "application/x-ndjson", "ocsf.jsonl", ocsf.write),
+    ExportFormat("csv", csv.MEDIA_TYPE, "csv", partial(csv.write_csv, bom=False)),
+    ExportFormat("csv-bom", csv.MEDIA_TYPE, "csv", partial(csv.write_csv, bom=True)),
+    ExportFormat("jsonl", "application/x-ndjson", "jsonl", jsonl.write_jsonl),
+    ExportFormat("ocsf", "application/x-ndjson", "ocsf.jsonl", ocsf.write_ocsf),
 ):
     FORMATS.add(made.name, made)

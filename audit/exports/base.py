@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from audit.chain.malformed_rows import ODD, unreadable_entry
+from audit.chain.malformed_rows import ODD, make_unreadable_entry
 from audit.models import Entry
 from copilot_site.lib.registry import Registry
 
@@ -52,13 +52,13 @@ class ExportFormat:
     write: Callable[[Extract], Iterator[bytes]]
 
 
-def written(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:
+def write_entries(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:
     """Yield each entry as written; in place of one that cannot be written, an entry that says so."""
     for placed in entries:
         try:
             made = write(placed)
         except ODD:
-            made = write(replace(placed, entry=unreadable_entry()))
+            made = write(replace(placed, entry=make_unreadable_entry()))
         yield made
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from audit.exports.base import Extract, Placed, written
-from audit.models import written_time
-from copilot_site.lib.text.spreadsheets import csv_parts
+from audit.exports.base import Extract, Placed, write_entries
+from audit.models import format_utc_time
+from copilot_site.lib.text.spreadsheets import write_csv_parts
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 COLUMNS = (
@@ -16,16 +16,16 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write(extract: Extract, *, bom: bool) -> Iterator[bytes]:
+def write_csv(extract: Extract, *, bom: bool) -> Iterator[bytes]:
     """Yield the file. bom: mark it as UTF-8 for Excel, which otherwise shows Chinese as noise."""
-    rows = chain([COLUMNS], written(_cells, extract.entries))
-    return (part.encode() for part in csv_parts(rows, bom=bom))
+    rows = chain([COLUMNS], write_entries(_build_cells, extract.entries))
+    return (part.encode() for part in write_csv_parts(rows, bom=bom))
 
 
-def _cells(placed: Placed) -> list[Any]:
+def _build_cells(placed: Placed) -> list[Any]:
     special = {
         "seq": placed.seq,
-        "at": written_time(placed.entry.at),
+        "at": format_utc_time(placed.entry.at),
         "detail": json.dumps(placed.entry.detail, ensure_ascii=False, sort_keys=True),
         "hash": placed.hash.hex(),
     }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.actions import Action, Outcome
-from audit.exports.base import Extract, Placed, written
-from audit.models import Entry, written_time
+from audit.exports.base import Extract, Placed, write_entries
+from audit.models import Entry, format_utc_time
 from copilot_site.lib import version
 
 VERSION = "1.3.0"
@@ -59,15 +59,15 @@ VERBS = {
 ACTIVITY = {verb: activity for activity, verbs in VERBS.items() for verb in verbs}
 
 
-def write(extract: Extract) -> Iterator[bytes]:
-    return written(_line, extract.entries)
+def write_ocsf(extract: Extract) -> Iterator[bytes]:
+    return write_entries(_write_event_line, extract.entries)
 
 
-def _line(placed: Placed) -> bytes:
-    return json.dumps(event(placed), ensure_ascii=False).encode() + b"\n"
+def _write_event_line(placed: Placed) -> bytes:
+    return json.dumps(build_event(placed), ensure_ascii=False).encode() + b"\n"
 
 
-def event(placed: Placed) -> dict[str, Any]:
+def build_event(placed: Placed) -> dict[str, Any]:
     """Return one entry as an OCSF event."""
     entry = placed.entry
     kind, activity = SPECIAL.get(entry.action) or (API_ACTIVITY, ACTIVITY.get(entry.action.rpartition(".")[2], OTHER))
@@ -89,16 +89,16 @@ def event(placed: Placed) -> dict[str, Any]:
             "uid": placed.hash.hex(),
             "sequence": placed.seq,
             "correlation_uid": entry.run_id or entry.request_id,
-            "original_time": written_time(entry.at),
+            "original_time": format_utc_time(entry.at),
         },
-        "actor": {"user": _user(entry.actor_id, entry.actor_name)},
+        "actor": {"user": _build_user(entry.actor_id, entry.actor_name)},
         "src_endpoint": {"ip": entry.address} if entry.address else {"name": "local"},
         "unmapped": {"outcome": entry.outcome, "detail": entry.detail, "on_behalf_of": entry.on_behalf_of_id},
     }
-    return found | _of_class(kind, entry)
+    return found | _build_class_fields(kind, entry)
 
 
-def _of_class(kind: Class, entry: Entry) -> dict[str, Any]:
+def _build_class_fields(kind: Class, entry: Entry) -> dict[str, Any]:
     """Return the fields that a class needs in addition to the base."""
     if kind is API_ACTIVITY:
         resource = {"type": entry.target_type, "uid": entry.target_id, "name": entry.target_name}
@@ -106,13 +106,13 @@ def _of_class(kind: Class, entry: Entry) -> dict[str, Any]:
         return {"api": api, "resources": [resource] if entry.target_type else []}
     target = entry.target_type == "user"
     return {
-        "user": _user(int(entry.target_id or 0), entry.target_name)
+        "user": _build_user(int(entry.target_id or 0), entry.target_name)
         if target
-        else _user(entry.actor_id, entry.actor_name)
+        else _build_user(entry.actor_id, entry.actor_name)
     }
 
 
-def _user(number: int | None, name: str) -> dict[str, Any]:
+def _build_user(number: int | None, name: str) -> dict[str, Any]:
     """Return a person; the system where there is no number and no name."""
     if not number and not name:
         return {"name": "system", "type_id": 3}

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin_pages import FromOutside, SuperusersOnly
 from authz.models import Directory, DirectoryAccount, DirectoryGroup
 from authz.principal import Principal
@@ -64,10 +64,12 @@ class DirectoryAccountAdmin(FromOutside, SuperusersOnly[DirectoryAccount]):
 
     def save_model(self, request: HttpRequest, obj: DirectoryAccount, form: object, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), Action.PROVIDER_LINKED, obj.user, detail={"directory": obj.directory})
+        record_action(Principal.of(request.user), Action.PROVIDER_LINKED, obj.user, detail={"directory": obj.directory})
 
     def delete_model(self, request: HttpRequest, obj: DirectoryAccount) -> None:
-        record(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"directory": obj.directory})
+        record_action(
+            Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"directory": obj.directory}
+        )
         super().delete_model(request, obj)
 
 
@@ -89,8 +91,12 @@ class DirectoryGroupAdmin(FromOutside, SuperusersOnly[DirectoryGroup]):
 
     def save_model(self, request: HttpRequest, obj: DirectoryGroup, form: object, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": True})
+        record_action(
+            Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": True}
+        )
 
     def delete_model(self, request: HttpRequest, obj: DirectoryGroup) -> None:
-        record(Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": False})
+        record_action(
+            Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": False}
+        )
         super().delete_model(request, obj)

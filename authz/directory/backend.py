@@ -7,7 +7,7 @@ from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 
 from authz.directory.ldap_client import DirectoryUnavailable, LdapSettings
-from authz.directory.ldap_people import person_of_password
+from authz.directory.ldap_people import authenticate_person
 from authz.sign_in.backends import PeopleBackend
 
 log = structlog.get_logger(__name__)
@@ -24,7 +24,7 @@ class DirectoryBackend(BaseBackend):
         if given is None or not username or not password:
             return None
         try:
-            user = person_of_password(given, username, password)
+            user = authenticate_person(given, username, password)
         except DirectoryUnavailable:
             log.warning("sign_in.directory_unavailable", exc_info=True)
             raise

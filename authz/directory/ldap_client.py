@@ -76,7 +76,7 @@ class Entry:
 
 
 class LdapDirectory:
-    """A connection bound to the reading account; `opened` makes and closes it."""
+    """A connection bound to the reading account; `open_directory` makes and closes it."""
 
     def __init__(self, given: LdapSettings, connection: Any) -> None:
         self._given = given
@@ -89,13 +89,13 @@ class LdapDirectory:
         None, too, where only the directory's looser comparison (spaces, accents) matches: each spelling would get its
         own limit on password guesses.
         """
-        found = self._person(self._given.username_attribute, ldap.filter.escape_filter_chars(username))
+        found = self._find_person(self._given.username_attribute, ldap.filter.escape_filter_chars(username))
         return found if found and found.username.lower() == username.lower() else None
 
     def known_as(self, external_id: str) -> Entry | None:
         """Return the person with this permanent id; None when they are gone or may no longer sign in."""
         raw = UUID(external_id).bytes_le if self._is_ad else external_id.encode()
-        return self._person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
+        return self._find_person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
 
     def groups_of(self, entry: Entry) -> set[str]:
         """Return the names of the person's groups, nested ones included."""
@@ -104,10 +104,10 @@ class LdapDirectory:
         names = MEMBER.format(
             dn=ldap.filter.escape_filter_chars(entry.dn), name=ldap.filter.escape_filter_chars(entry.username)
         )
-        found = self._groups(names)
+        found = self._find_groups(names)
         newest = found
         for _level in range(MAX_LEVELS):
-            above = {dn: name for group in newest for dn, name in self._above(group).items()}
+            above = {dn: name for group in newest for dn, name in self._find_parent_groups(group).items()}
             newest = {dn: name for dn, name in above.items() if dn not in found}
             if not newest:
                 break
@@ -117,8 +117,10 @@ class LdapDirectory:
     def counts(self) -> tuple[bool, bool]:
         """Tell whether the people's base holds anybody, and the groups' base any group (True for no base)."""
         given = self._given
-        has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], limit=1))
-        groups = not given.groups_base or self._search(given.groups_base, GROUPS, [GROUP_NAME], limit=1)
+        has_people = bool(
+            self._search_entries(given.people_base, given.people_filter, [given.username_attribute], limit=1)
+        )
+        groups = not given.groups_base or self._search_entries(given.groups_base, GROUPS, [GROUP_NAME], limit=1)
         return has_people, bool(groups)
 
     @property
@@ -131,13 +133,13 @@ class LdapDirectory:
         names = [given.username_attribute, given.id_attribute, FIRST_NAME, LAST_NAME, MAIL, given.unit_attribute]
         return [name for name in names if name]
 
-    def _person(self, attribute: str, escaped: str) -> Entry | None:
+    def _find_person(self, attribute: str, escaped: str) -> Entry | None:
         """Return the one entry with this value; None for none or several."""
         text = f"(&{self._given.people_filter}({attribute}={escaped}))"
-        rows = self._search(self._given.people_base, text, self._attributes, limit=2)
-        return self._entry(*rows[0]) if len(rows) == 1 else None
+        rows = self._search_entries(self._given.people_base, text, self._attributes, limit=2)
+        return self._build_entry(*rows[0]) if len(rows) == 1 else None
 
-    def _entry(self, dn: str, values: dict[str, list[bytes]]) -> Entry | None:
+    def _build_entry(self, dn: str, values: dict[str, list[bytes]]) -> Entry | None:
         given = self._given
         held = {name.lower(): value for name, value in values.items()}
 
@@ -162,24 +164,24 @@ class LdapDirectory:
             units=tuple(texts(given.unit_attribute)),
         )
 
-    def _above(self, group_dn: str) -> dict[str, str]:
+    def _find_parent_groups(self, group_dn: str) -> dict[str, str]:
         if group_dn not in self._parents:
             escaped = ldap.filter.escape_filter_chars(group_dn)
-            self._parents[group_dn] = self._groups(f"(|(member={escaped})(uniqueMember={escaped}))")
+            self._parents[group_dn] = self._find_groups(f"(|(member={escaped})(uniqueMember={escaped}))")
         return self._parents[group_dn]
 
-    def _groups(self, condition: str) -> dict[str, str]:
+    def _find_groups(self, condition: str) -> dict[str, str]:
         """Return DN → name of the groups that match."""
         given = self._given
-        rows = self._search(given.groups_base or "", f"(&{GROUPS}{condition})", [GROUP_NAME])
+        rows = self._search_entries(given.groups_base or "", f"(&{GROUPS}{condition})", [GROUP_NAME])
         named = {dn: next(iter(values.values()), [b""])[0].decode(errors="replace") for dn, values in rows}
         return {dn: name for dn, name in named.items() if name}
 
-    def _search(
+    def _search_entries(
         self, base: str, text: str, attributes: list[str], *, limit: int = 0
     ) -> list[tuple[str, dict[str, list[bytes]]]]:
         """Return entries below `base`; limit: the most to read. Raises DirectoryUnavailable, also when truncated."""
-        with _one_sentence():
+        with _translate_ldap_errors():
             message = self._connection.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=limit)
             rows: list[Any] = []
             with suppress(*([ldap.SIZELIMIT_EXCEEDED] if limit else [])):
@@ -192,15 +194,15 @@ class LdapDirectory:
 
 
 @contextmanager
-def opened(given: LdapSettings) -> Iterator[LdapDirectory]:
+def open_directory(given: LdapSettings) -> Iterator[LdapDirectory]:
     """Open the directory, bound to the reading account. Raises DirectoryUnavailable."""
-    with _connected(given) as connection:
-        with _one_sentence():
+    with _open_connection(given) as connection:
+        with _translate_ldap_errors():
             connection.simple_bind_s(given.bind_dn, given.bind_password)
         yield LdapDirectory(given, connection)
 
 
-def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
+def is_correct_password(given: LdapSettings, entry: Entry | None, password: str) -> bool:
     """Tell whether this is the person's password. Without an entry an unknown name is tried, to take as long.
 
     Raises DirectoryUnavailable.
@@ -208,7 +210,7 @@ def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
     if not password:
         return False
     nobody = f"{given.username_attribute}={secrets.token_hex(8)},{given.people_base}"
-    with _connected(given) as connection, _one_sentence():
+    with _open_connection(given) as connection, _translate_ldap_errors():
         try:
             connection.simple_bind_s(entry.dn if entry else nobody, password)
         except REFUSED:
@@ -217,11 +219,11 @@ def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
 
 
 @contextmanager
-def _connected(given: LdapSettings) -> Iterator[Any]:
+def _open_connection(given: LdapSettings) -> Iterator[Any]:
     """Open a connection with TLS and a checked certificate, not bound. Raises DirectoryUnavailable."""
-    with _one_sentence():
+    with _translate_ldap_errors():
         connection = ldap.initialize(given.url)
-        for option, value in _options(given):
+        for option, value in _build_options(given):
             connection.set_option(option, value)
         if given.url.startswith("ldap://"):
             connection.start_tls_s()
@@ -232,7 +234,7 @@ def _connected(given: LdapSettings) -> Iterator[Any]:
             connection.unbind_s()
 
 
-def _options(given: LdapSettings) -> list[tuple[int, Any]]:
+def _build_options(given: LdapSettings) -> list[tuple[int, Any]]:
     """Return the options in the order they are set: the last makes a TLS context of those before."""
     return [
         (ldap.OPT_PROTOCOL_VERSION, ldap.VERSION3),
@@ -240,17 +242,17 @@ def _options(given: LdapSettings) -> list[tuple[int, Any]]:
         (ldap.OPT_NETWORK_TIMEOUT, CONNECT_S),
         (ldap.OPT_TIMEOUT, ANSWER_S),
         (ldap.OPT_X_TLS_REQUIRE_CERT, ldap.OPT_X_TLS_DEMAND),
-        (ldap.OPT_X_TLS_CACERTFILE, str(given.ca or _trusted())),
+        (ldap.OPT_X_TLS_CACERTFILE, str(given.ca or _find_ca_file())),
         (ldap.OPT_X_TLS_NEWCTX, 0),
     ]
 
 
-def _trusted() -> str:
+def _find_ca_file() -> str:
     return next((name for name in SYSTEM_CAS if Path(name).is_file()), certifi.where())
 
 
 @contextmanager
-def _one_sentence() -> Iterator[None]:
+def _translate_ldap_errors() -> Iterator[None]:
     """Raise DirectoryUnavailable, with the cause in one sentence."""
     try:
         yield

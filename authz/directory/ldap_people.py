@@ -9,12 +9,19 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from audit.actions import Action, Outcome
-from audit.record import record
-from authz.directory.accounts import Known, create, end, kept_by, resume, update
-from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, opened, proves
+from audit.record import record_action
+from authz.directory.accounts import (
+    Known,
+    create_directory_account,
+    disable_directory_account,
+    enable_directory_account,
+    list_kept_accounts,
+    update_directory_account,
+)
+from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, is_correct_password, open_directory
 from authz.models import Directory, DirectoryAccount
-from authz.sign_in.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
-from copilot_site.lib.database import sole_process
+from authz.sign_in.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, set_claim_memberships, store_unmapped_values
+from copilot_site.lib.database import hold_process_lock
 from copilot_site.lib.errors import Conflict, InvalidInput
 
 log = structlog.get_logger(__name__)
@@ -37,41 +44,43 @@ class Synced:
     failed: int = 0
 
 
-def person_of_password(given: LdapSettings, username: str, password: str) -> User | None:
+def authenticate_person(given: LdapSettings, username: str, password: str) -> User | None:
     """Return the account for this password: created at the first sign-in, updated at each.
 
     None for a wrong password, an unknown name, and a name that an account of ours has. Raises DirectoryUnavailable.
     """
-    with opened(given) as directory:
+    with open_directory(given) as directory:
         entry = directory.named(username)
-        if not proves(given, entry, password) or entry is None:
+        if not is_correct_password(given, entry, password) or entry is None:
             return None
-        values = values_of(directory, entry)
+        values = list_claim_values(directory, entry)
     try:
-        account = _account_of(entry)
+        account = _update_or_create_account(entry)
     except (Conflict, InvalidInput) as problem:
-        record(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=str(problem), detail={"directory": "ldap"})
+        record_action(
+            None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=str(problem), detail={"directory": "ldap"}
+        )
         return None
     if not account.user.is_superuser:
         apply_claims(account.user, provider=Directory.LDAP.value, values=values)
     return account.user
 
 
-def values_of(directory: LdapDirectory, entry: Entry) -> set[str]:
+def list_claim_values(directory: LdapDirectory, entry: Entry) -> set[str]:
     """Return the values for claim mappings: the names of the person's groups, and `unit=` with each department."""
     found = directory.groups_of(entry) | {f"unit={unit}" for unit in entry.units}
     return set(sorted(value for value in found if len(value) <= VALUE_LENGTH)[:MAX_VALUES])
 
 
-def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced | None:
+def sync_accounts(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced | None:
     """Update every account from the directory; return None while another sync runs.
 
     Raises DirectoryUnavailable before anything is changed, MostAreGone.
     """
-    with sole_process("directory sync") as is_first:
+    with hold_process_lock("directory sync") as is_first:
         if not is_first:
             return None
-        seen = list(_seen(given))
+        seen = list(_iterate_accounts(given))
         gone = [account for account, entry, _values in seen if entry is None and account.user.is_active]
         active = sum(account.user.is_active for account, _entry, _values in seen)
         if len(gone) > max(FEW, active / 2) and not even_if_most_are_gone:
@@ -80,59 +89,59 @@ def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced 
                 "Look at the filter, or say that it is meant: manage.py directory sync --even-if-most-are-gone"
             )
             raise MostAreGone(sentence % {"gone": len(gone), "all": active})
-        return _brought(seen)
+        return _update_accounts(seen)
 
 
 Seen = tuple[DirectoryAccount, Entry | None, set[str]]
 
 
-def _seen(given: LdapSettings) -> Iterator[Seen]:
+def _iterate_accounts(given: LdapSettings) -> Iterator[Seen]:
     """Yield each account with its entry and values, reading all before the first is changed."""
-    with opened(given) as directory:
-        for account in kept_by(Directory.LDAP):
+    with open_directory(given) as directory:
+        for account in list_kept_accounts(Directory.LDAP):
             entry = directory.known_as(account.external_id)
-            yield account, entry, values_of(directory, entry) if entry else set()
+            yield account, entry, list_claim_values(directory, entry) if entry else set()
 
 
-def _brought(seen: list[Seen]) -> Synced:
+def _update_accounts(seen: list[Seen]) -> Synced:
     done, unmapped = Synced(), set[str]()
     for account, entry, values in seen:
         if entry is None:
-            is_ended = end(None, account)
-            follow_claims(account.user, provider=Directory.LDAP.value, values=())
+            is_ended = disable_directory_account(None, account)
+            set_claim_memberships(account.user, provider=Directory.LDAP.value, values=())
             done.ended += is_ended
             done.same += not is_ended
             continue
-        is_resumed = resume(None, account)
+        is_resumed = enable_directory_account(None, account)
         try:
-            is_changed = update(None, account, known(entry))
+            is_changed = update_directory_account(None, account, build_account_fields(entry))
         except InvalidInput as problem:
             log.warning("directory.account_not_changed", user=account.user_id, why=str(problem))
             done.failed += 1
             continue
         finally:
-            unmapped |= follow_claims(account.user, provider=Directory.LDAP.value, values=values)
+            unmapped |= set_claim_memberships(account.user, provider=Directory.LDAP.value, values=values)
         done.resumed += is_resumed
         done.changed += is_changed and not is_resumed
         done.same += not (is_changed or is_resumed)
-    note_unmapped(Directory.LDAP.value, unmapped)
+    store_unmapped_values(Directory.LDAP.value, unmapped)
     return done
 
 
-def known(entry: Entry) -> Known:
+def build_account_fields(entry: Entry) -> Known:
     """Return an entry as an account's fields; characters not allowed in names become `_`, as at sign-in."""
     username = re.sub(r"[^\w.@+-]", "_", entry.username)
     return Known(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
 
 
-def _account_of(entry: Entry) -> DirectoryAccount:
+def _update_or_create_account(entry: Entry) -> DirectoryAccount:
     """Return the account of this entry, updated, or a new one. Raises InvalidInput, Conflict."""
     rows = DirectoryAccount.objects.filter(directory=Directory.LDAP).select_related("user")
     account = rows.filter(external_id=entry.external_id).first()
     if account is None:
-        return create(None, Directory.LDAP, known(entry))
+        return create_directory_account(None, Directory.LDAP, build_account_fields(entry))
     if not account.user.is_superuser:
-        resume(None, account)
-        update(None, account, known(entry))
+        enable_directory_account(None, account)
+        update_directory_account(None, account, build_account_fields(entry))
         account.user.refresh_from_db()
     return account

@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.people.groups import Person
 from authz.permissions import Right
-from authz.rights.held_rights import Held, held_by_groups, held_by_people
+from authz.rights.held_rights import Held, find_rights_of_groups, find_rights_of_people
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Rulebook:
     def read(cls, places: Iterable[Place], *, base_ids: Collection[UUID]) -> Self:
         """Read the rows. places: the bases and every place in them; a missing place is missing in the decisions."""
         rows: defaultdict[tuple[Right, UUID], list[Row]] = defaultdict(list)
-        for row in (*_grants(base_ids), *_denials(base_ids)):
+        for row in (*_iterate_grants(base_ids), *_iterate_denials(base_ids)):
             rows[row.right, row.place_id].append(row)
         return cls({place.id: place for place in places}, rows)
 
@@ -137,7 +137,7 @@ class Rulebook:
         """Return every row that affects a place, for all holders, from the place upwards."""
         key = right, place_id
         if key not in self._considered:
-            self._considered[key] = tuple(self._consider(right, self.way(place_id)))
+            self._considered[key] = tuple(self._consider_rows(right, self.way(place_id)))
         return self._considered[key]
 
     def held(self, person: Person) -> Held:
@@ -148,8 +148,10 @@ class Rulebook:
 
     def ask(self, people: Collection[Person]) -> None:
         """Ask the rule for these people at once, and cache the answers."""
-        by_person = held_by_people([person.id for person in people if person.group_id is None], self.places)
-        by_group = held_by_groups([person.group_id for person in people if person.group_id is not None], self.places)
+        by_person = find_rights_of_people([person.id for person in people if person.group_id is None], self.places)
+        by_group = find_rights_of_groups(
+            [person.group_id for person in people if person.group_id is not None], self.places
+        )
         for person in people:
             held = by_person.get(person.id) if person.group_id is None else by_group[person.group_id]
             self._held[person.id, person.group_id] = held or frozenset()
@@ -158,17 +160,17 @@ class Rulebook:
         """Return the holders of rows on these places."""
         return {row.holder for (_right, pk), rows in self.rows.items() if pk in place_ids for row in rows}
 
-    def _consider(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:
+    def _consider_rows(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:
         cut_by: Place | None = None
         for place in way:
             for row in sorted(self.rows.get((right, place.id), ()), key=lambda row: row.holder, reverse=True):
-                fate = _fate(row, cut_by)
+                fate = _decide_fate(row, cut_by)
                 yield Considered(row, place, fate, cut_by if fate is Fate.CUT else None)
             if not place.inherits and cut_by is None:
                 cut_by = place
 
 
-def _fate(row: Row, cut_by: Place | None) -> Fate:
+def _decide_fate(row: Row, cut_by: Place | None) -> Fate:
     if row.is_denial:
         return Fate.DENIES
     if row.has_ended:
@@ -176,7 +178,7 @@ def _fate(row: Row, cut_by: Place | None) -> Fate:
     return Fate.CUT if cut_by else Fate.ALLOWS
 
 
-def _grants(base_ids: Collection[UUID]) -> Iterator[Row]:
+def _iterate_grants(base_ids: Collection[UUID]) -> Iterator[Row]:
     in_folder, on_base = "content_object__knowledge_base__in", "content_object__in"
     for rows, path, kind in (
         (FolderUserGrant.objects.all(), in_folder, "user"),
@@ -209,7 +211,7 @@ def _read_grants(grants: QuerySet[Any], kind: str) -> Iterator[Row]:
         )
 
 
-def _denials(base_ids: Collection[UUID]) -> Iterator[Row]:
+def _iterate_denials(base_ids: Collection[UUID]) -> Iterator[Row]:
     here = Q(knowledge_base__in=base_ids) | Q(folder__knowledge_base__in=base_ids)
     for denial in Denial.objects.filter(here).select_related("user", "group", "denied_by"):
         place_id = denial.folder_id or denial.knowledge_base_id

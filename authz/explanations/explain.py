@@ -74,19 +74,19 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """Return the answer in one sentence."""
-        return SENTENCES[self.reason] % self._words()
+        return SENTENCES[self.reason] % self._build_placeholders()
 
     @property
     def path(self) -> list[PathStep]:
         """Return the person, the groups, the row, and the places it is inherited through; without a row the person."""
-        return list(path_of(self.decision, self.decisive))
+        return list(iterate_path_steps(self.decision, self.decisive))
 
     @property
     def others(self) -> list[Considered]:
         """Return the other rows that concern this person here, nearest first."""
         return [row for row in self.decision.considered if row is not self.decisive]
 
-    def _words(self) -> dict[str, object]:
+    def _build_placeholders(self) -> dict[str, object]:
         row = self.decisive.row if self.decisive else None
         return {
             "person": self.person.name or self.person.username,
@@ -94,7 +94,7 @@ class Explanation:
             "place": self.place.name,
             "holder": row.holder_name if row else "",
             "there": self.decisive.place.name if self.decisive else "",
-            "ended": _day(row.ends_at) if row and row.ends_at else "",
+            "ended": _format_moment(row.ends_at) if row and row.ends_at else "",
             "break": self.decisive.cut_by.name if self.decisive and self.decisive.cut_by else "",
             "groups": len(self.person.memberships),
         }
@@ -120,7 +120,7 @@ SENTENCES = {
 }
 
 
-def explain(decision: Decision) -> Explanation:
+def explain_decision(decision: Decision) -> Explanation:
     """Return a decision with its reason. For a no: the row that forbids it, else the one nearest to a yes."""
     if not decision.person.is_active:
         return Explanation(decision, Reason.INACTIVE, None)
@@ -132,7 +132,7 @@ def explain(decision: Decision) -> Explanation:
     return Explanation(decision, Reason.MISSING, None)
 
 
-def path_of(decision: Decision, considered: Considered | None) -> Iterator[PathStep]:
+def iterate_path_steps(decision: Decision, considered: Considered | None) -> Iterator[PathStep]:
     """Yield the path from the person through the groups to the row, and down to the place."""
     person = decision.person
     yield PathStep(StepKind.PERSON, person.username, person.name or person.username)
@@ -141,18 +141,18 @@ def path_of(decision: Decision, considered: Considered | None) -> Iterator[PathS
     row = considered.row
     kind, holder_id = row.holder
     if kind == "group":
-        yield from _groups(person.memberships[holder_id])
-    yield PathStep(StepKind.ROW, considered.place.name, row_text(considered))
+        yield from _iterate_group_steps(person.memberships[holder_id])
+    yield PathStep(StepKind.ROW, considered.place.name, format_row(considered))
     for place in reversed(decision.way[: decision.way.index(considered.place)]):
         if place.is_root and place is not decision.way[0]:
             continue
-        yield PathStep(StepKind.PLACE, place.name, _place_text(place))
+        yield PathStep(StepKind.PLACE, place.name, _format_place(place))
 
 
-def row_text(considered: Considered) -> str:
+def format_row(considered: Considered) -> str:
     """Return a row in words, with since when and by whom."""
     row = considered.row
-    words = {"right": row.right.word, "place": considered.place.name, "since": _day(row.since), "by": row.by}
+    words = {"right": row.right.word, "place": considered.place.name, "since": _format_moment(row.since), "by": row.by}
     if row.is_denial:
         text = _("“%(right)s” denied on “%(place)s” since %(since)s") % words
     else:
@@ -160,11 +160,11 @@ def row_text(considered: Considered) -> str:
     if row.by:
         text += _(", by %(by)s") % words
     if row.ends_at:
-        text += _(", until %(end)s") % {"end": _day(row.ends_at)}
+        text += _(", until %(end)s") % {"end": _format_moment(row.ends_at)}
     return text
 
 
-def _groups(membership: Membership) -> Iterator[PathStep]:
+def _iterate_group_steps(membership: Membership) -> Iterator[PathStep]:
     """Yield the person's own group first, the one that holds the row last."""
     for name in reversed(membership.below):
         yield PathStep(StepKind.UNIT, name, _("member of the unit %(name)s") % {"name": name})
@@ -177,10 +177,10 @@ def _groups(membership: Membership) -> Iterator[PathStep]:
     yield PathStep(StepKind(membership.kind.value), membership.name, text % {"name": membership.name})
 
 
-def _place_text(place: Place) -> str:
+def _format_place(place: Place) -> str:
     name = {"name": place.name}
     return _("the document “%(name)s”") % name if place.kind == "document" else _("inherited by “%(name)s”") % name
 
 
-def _day(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return date_format(localtime(moment), "DATETIME_FORMAT")

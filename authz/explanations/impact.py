@@ -61,11 +61,11 @@ class Effects:
     @property
     def gained_documents(self) -> frozenset[UUID]:
         """Return the documents that somebody could not get answers from before."""
-        return _documents(delta for effect in self.people for delta in effect.gains)
+        return _collect_viewable_documents(delta for effect in self.people for delta in effect.gains)
 
     @property
     def lost_documents(self) -> frozenset[UUID]:
-        return _documents(delta for effect in self.people for delta in effect.losses)
+        return _collect_viewable_documents(delta for effect in self.people for delta in effect.losses)
 
     @property
     def fingerprint(self) -> str:
@@ -79,15 +79,15 @@ class Effects:
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def compare(before: RightsTables, after: RightsTables) -> Effects:
+def compare_rights(before: RightsTables, after: RightsTables) -> Effects:
     """Compare each person exactly; people with the same rights before and after are compared once."""
     known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
     found: list[PersonEffect] = []
     for person in sorted({**before.people, **after.people}.values(), key=lambda person: person.username):
         pair = before.held(person.id), after.held(person.id)
         if pair not in known:
-            old, new = _by_right(pair[0], before), _by_right(pair[1], after)
-            known[pair] = tuple(_more(new, old)), tuple(_more(old, new))
+            old, new = _group_by_right(pair[0], before), _group_by_right(pair[1], after)
+            known[pair] = tuple(_find_additional_rights(new, old)), tuple(_find_additional_rights(old, new))
         gains, losses = known[pair]
         if gains or losses:
             found.append(PersonEffect(person, gains, losses))
@@ -97,7 +97,7 @@ def compare(before: RightsTables, after: RightsTables) -> Effects:
 Sets = Mapping[Right, tuple[set[UUID], set[UUID]]]  # documents, places
 
 
-def _by_right(held: Held, standing: RightsTables) -> Sets:
+def _group_by_right(held: Held, standing: RightsTables) -> Sets:
     sets: defaultdict[Right, tuple[set[UUID], set[UUID]]] = defaultdict(lambda: (set(), set()))
     for right, place_id in held:
         documents, places = sets[right]
@@ -107,18 +107,19 @@ def _by_right(held: Held, standing: RightsTables) -> Sets:
     return sets
 
 
-def _more(these: Sets, than: Sets) -> Iterable[Delta]:
+def _find_additional_rights(these: Sets, than: Sets) -> Iterable[Delta]:
     for right in Right:
         documents, places = (
-            frozenset(mine - theirs) for mine, theirs in zip(_of(these, right), _of(than, right), strict=True)
+            frozenset(mine - theirs)
+            for mine, theirs in zip(_find_right_sets(these, right), _find_right_sets(than, right), strict=True)
         )
         if documents or places:
             yield Delta(right, documents, places)
 
 
-def _of(sets: Sets, right: Right) -> tuple[set[UUID], set[UUID]]:
+def _find_right_sets(sets: Sets, right: Right) -> tuple[set[UUID], set[UUID]]:
     return sets.get(right, (set(), set()))
 
 
-def _documents(deltas: Iterable[Delta]) -> frozenset[UUID]:
+def _collect_viewable_documents(deltas: Iterable[Delta]) -> frozenset[UUID]:
     return frozenset(pk for delta in deltas if delta.right is Right.VIEW for pk in delta.documents)

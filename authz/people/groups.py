@@ -34,7 +34,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class Person:
-    """An account, active or not, with all holders of its rights; from `as_members`, an invented member of one group."""
+    """An account, active or not, with all holders of its rights; from `make_sample_members`, an invented member of one group."""
 
     id: int
     username: str
@@ -49,26 +49,28 @@ class Person:
         return frozenset({("user", self.id), *(("group", pk) for pk in self.memberships)})
 
 
-def people(users: QuerySet[User]) -> list[Person]:
+def list_people(users: QuerySet[User]) -> list[Person]:
     """Return these accounts by sign-in name, read with five statements for any number."""
-    reach = _reach()
+    reach = _load_memberships_by_group()
     own: defaultdict[int, list[int]] = defaultdict(list)
     for user_id, group_id in User.groups.through.objects.filter(user__in=users).values_list("user_id", "group_id"):
         own[user_id].append(group_id)
     return [
-        Person(user.pk, user.username, user.get_full_name(), user.is_active, _memberships(own[user.pk], reach))
+        Person(user.pk, user.username, user.get_full_name(), user.is_active, _collect_memberships(own[user.pk], reach))
         for user in users.order_by("username")
     ]
 
 
-def as_members(group_ids: Iterable[int]) -> list[Person]:
+def make_sample_members(group_ids: Iterable[int]) -> list[Person]:
     """Return for each group, by name, an invented member of it alone, to show what the group itself gives."""
-    reach = _reach()
-    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach), pk) for pk in group_ids if pk in reach]
+    reach = _load_memberships_by_group()
+    members = [
+        Person(0, reach[pk][0].name, "", True, _collect_memberships([pk], reach), pk) for pk in group_ids if pk in reach
+    ]
     return sorted(members, key=lambda member: member.username)
 
 
-def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]) -> dict[int, Membership]:
+def _collect_memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]) -> dict[int, Membership]:
     """Return their own groups and those above them, each by its shortest path."""
     found: dict[int, Membership] = {}
     for membership in sorted((one for pk in group_ids for one in reach[pk]), key=lambda one: len(one.below)):
@@ -76,7 +78,7 @@ def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]
     return found
 
 
-def _reach() -> dict[int, list[Membership]]:
+def _load_memberships_by_group() -> dict[int, list[Membership]]:
     """Return the memberships that each group gives: itself, and for a unit all units above."""
     units = {unit.pk: unit for unit in OrgUnit.objects.all()}
     unit_of_group = {unit.group_id: unit for unit in units.values()}
@@ -87,11 +89,11 @@ def _reach() -> dict[int, list[Membership]]:
             kind = GroupKind.ROLE if role else GroupKind.GROUP
             reach[pk] = [Membership(pk, role or name, kind)]
         else:
-            reach[pk] = _upwards(unit, units)
+            reach[pk] = _list_units_upwards(unit, units)
     return reach
 
 
-def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
+def _list_units_upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
     """Return this unit and those above it, with the names on the path."""
     way: list[Membership] = []
     below: tuple[str, ...] = ()
@@ -110,13 +112,13 @@ def full_name(user: AbstractUser) -> str:
     return f"{user.first_name} {user.last_name}".strip()
 
 
-def known_as(user: User) -> str:
+def format_person_name(user: User) -> str:
     """Return the full name followed by the sign-in name, which alone is unique."""
     full = user.get_full_name()
     return f"{full} ({user.username})" if full else user.username
 
 
-def called(name: str) -> QuerySet[User]:
+def find_accounts_by_name(name: str) -> QuerySet[User]:
     """Return accounts, disabled ones included, by sign-in name, else by full name, in either order of its parts."""
     name = name.strip()
     if not name or User.objects.filter(username=name).exists():
@@ -129,12 +131,12 @@ def called(name: str) -> QuerySet[User]:
     ).filter(Q(given_first=name) | Q(family_first=name) | Q(unspaced=name))
 
 
-def full_names() -> list[str]:
+def list_full_names() -> list[str]:
     """Return the full names of active accounts, as shown and with the family name first."""
     people = User.objects.filter(is_active=True)
     return sorted({one for user in people for one in (full_name(user), f"{user.last_name} {user.first_name}".strip())})
 
 
-def unit_names() -> list[str]:
+def list_unit_names() -> list[str]:
     """Return the names of all org units."""
     return sorted(OrgUnit.objects.values_list("name", flat=True))

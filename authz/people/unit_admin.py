@@ -17,11 +17,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from authz.admin_pages import OnOwnPage, SuperusersOnly, admin_page, show
+from authz.admin_pages import OnOwnPage, SuperusersOnly, admin_page, render_admin_page
 from authz.models import OrgUnit, Role, UnitKind
-from authz.people.accounts import checked_permissions, set_permissions
+from authz.people.accounts import list_checked_permissions, set_permissions
 from authz.people.roles import create_role, delete_role
-from authz.people.units import create_unit, delete_unit, join, leave, move_unit, rename
+from authz.people.units import add_member, create_unit, delete_unit, move_unit, remove_member, rename_unit_or_role
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
 
@@ -70,9 +70,9 @@ class CarriedByGroupAdmin(OnOwnPage[M], SuperusersOnly[M]):
         """Add new members, and remove those no longer named."""
         before, after = set(row.group.user_set.all()), set(members)
         for user in after - before:
-            join(by, row, user=user)
+            add_member(by, row, user=user)
         for user in before - after:
-            leave(by, row, user=user)
+            remove_member(by, row, user=user)
 
 
 @admin.register(OrgUnit)
@@ -94,7 +94,7 @@ class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
             obj.pk, obj.group = made.pk, made.group
             obj._state.adding = False
         else:
-            _renamed(by, obj, form)
+            _rename_if_changed(by, obj, form)
             if "parent" in form.changed_data:
                 move_unit(by, obj, parent=given["parent"])
         self.set_members(by, obj, given["members"])
@@ -117,7 +117,7 @@ class PagePermissions(forms.ModelMultipleChoiceField[Permission]):
         kinds = ContentType.objects.get_for_models(*admin.site._registry).values()
         is_own = ~Q(codename__regex=f"^({'|'.join(VERBS)})_")
         is_held = Q(pk__in=[permission.pk for permission in held])
-        return checked_permissions().filter(Q(content_type__in=kinds) | is_own | is_held)
+        return list_checked_permissions().filter(Q(content_type__in=kinds) | is_own | is_held)
 
 
 class RoleForm(MembersForm):
@@ -155,7 +155,7 @@ class RoleAdmin(CarriedByGroupAdmin[Role]):
             obj.pk, obj.group = made.pk, made.group
             obj._state.adding = False
         else:
-            _renamed(by, obj, form)
+            _rename_if_changed(by, obj, form)
         self.set_members(by, obj, form.cleaned_data["members"])
         set_permissions(by, obj.group, form.cleaned_data["permissions"])
 
@@ -163,10 +163,10 @@ class RoleAdmin(CarriedByGroupAdmin[Role]):
         delete_role(Principal.of(request.user), obj)
 
 
-def _renamed(by: Principal, row: OrgUnit | Role, form: Any) -> None:
+def _rename_if_changed(by: Principal, row: OrgUnit | Role, form: Any) -> None:
     if "name" in form.changed_data:
         given, row.name = row.name, form.initial["name"]  # the service compares with what is stored
-        rename(by, row, name=given)
+        rename_unit_or_role(by, row, name=given)
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,13 @@ def role_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
         "title": gettext("Roles"),
         "asked": asked,
-        "roles": [_line(row, "admin:authz_role_change") for row in rows if hasattr(row, "role")],
-        "others": [_line(row, "admin:auth_group_change") for row in rows if not hasattr(row, "role")],
+        "roles": [_build_role_line(row, "admin:authz_role_change") for row in rows if hasattr(row, "role")],
+        "others": [_build_role_line(row, "admin:auth_group_change") for row in rows if not hasattr(row, "role")],
     }
-    return show(request, "admin/rights/roles.html", context)
+    return render_admin_page(request, "admin/rights/roles.html", context)
 
 
-def _line(group: Group, page: str) -> RoleLine:
+def _build_role_line(group: Group, page: str) -> RoleLine:
     kinds = {capfirst(permission.content_type.name) for permission in group.permissions.all()}
     people: int = group.people  # type: ignore[attr-defined]  # of the queryset
     return RoleLine(group.name, reverse(page, args=[group.pk]), people, tuple(sorted(kinds)))

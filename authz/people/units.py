@@ -10,10 +10,10 @@ from django.db.models import Model, ProtectedError
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.models import OrgUnit, OrgUnitLink, Role, UnitKind
 from authz.principal import Principal
-from authz.rights.holders import managed_by, management_denied_to, managers_kept
+from authz.rights.holders import keep_managers, list_places_denied_to_group, list_places_managed_by_group
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 
 NAME_LENGTH = 150  # of a Django group
@@ -32,12 +32,12 @@ def create_unit(
 ) -> OrgUnit:
     """Create a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (taken)."""
     require_administrator(by)
-    group = new_group(name)
+    group = create_carrier_group(name)
     unit = OrgUnit.objects.create(name=group.name, kind=kind, parent=parent, group=group)
     OrgUnitLink.objects.create(ancestor=unit, descendant=unit, depth=0)
     if parent is not None:
-        _link(unit, parent)
-    record(by, Action.ORG_UNIT_CREATED, unit)
+        _add_unit_links(unit, parent)
+    record_action(by, Action.ORG_UNIT_CREATED, unit)
     return unit
 
 
@@ -56,17 +56,20 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
         )
 
     def concerned() -> list[Model]:
-        return [*managed_by(unit.group), *(management_denied_to(parent.group) if parent else ())]
+        return [
+            *list_places_managed_by_group(unit.group),
+            *(list_places_denied_to_group(parent.group) if parent else ()),
+        ]
 
-    with managers_kept(concerned):
+    with keep_managers(concerned):
         inside = OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", flat=True)
         below = list(inside)
         OrgUnitLink.objects.filter(descendant_id__in=below).exclude(ancestor_id__in=below).delete()
         if parent is not None:
-            _link(unit, parent)
+            _add_unit_links(unit, parent)
         unit.parent = parent
         unit.save(update_fields=["parent"])
-        record(by, Action.ORG_UNIT_MOVED, unit, detail={"parent": parent.pk if parent else None})
+        record_action(by, Action.ORG_UNIT_MOVED, unit, detail={"parent": parent.pk if parent else None})
 
 
 @transaction.atomic
@@ -78,7 +81,7 @@ def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
     require_administrator(by)
     if unit.children.exists():
         raise InvalidInput(_("“%(unit)s” has units below it. Move or delete them first.") % {"unit": unit})
-    record(by, Action.ORG_UNIT_DELETED, unit)
+    record_action(by, Action.ORG_UNIT_DELETED, unit)
     try:
         remove_group(unit.group)
     except ProtectedError as error:
@@ -86,7 +89,7 @@ def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
 
 
 @transaction.atomic
-def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
+def rename_unit_or_role(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
     """Rename a unit or role and its group, or a plain one.
 
     Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken).
@@ -98,15 +101,15 @@ def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) ->
 def set_name(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
     """Rename without checking rights. Raises InvalidInput, Conflict."""
     group = _group_of(place)
-    before, place.name = place.name, _free(name, besides=group)
+    before, place.name = place.name, _require_free_name(name, besides=group)
     place.save(update_fields=["name"])
     group.name = place.name
     group.save(update_fields=["name"])
-    record(by, _CHANGED[type(place)], place, detail={"before": before})
+    record_action(by, _CHANGED[type(place)], place, detail={"before": before})
 
 
 @transaction.atomic
-def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
+def add_member(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
     """Make a person a member; an existing member is not recorded again.
 
     Raises PermissionDenied, InvalidInput (the group is denied to manage a place whose last manager this person is).
@@ -114,32 +117,32 @@ def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> 
     require_administrator(by)
     group = _group_of(place)
     if not group.user_set.filter(pk=user.pk).exists():
-        with managers_kept(lambda: management_denied_to(group)):
+        with keep_managers(lambda: list_places_denied_to_group(group)):
             group.user_set.add(user)
-            record(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
+            record_action(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
 
 
 @transaction.atomic
-def leave(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
+def remove_member(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
     """End a membership. Raises PermissionDenied, InvalidInput (a place would lose its last manager)."""
     require_administrator(by)
     group = _group_of(place)
     if group.user_set.filter(pk=user.pk).exists():
-        with managers_kept(lambda: managed_by(group)):
+        with keep_managers(lambda: list_places_managed_by_group(group)):
             group.user_set.remove(user)
-            record(by, Action.MEMBER_REMOVED, place, detail={"user": user.pk})
+            record_action(by, Action.MEMBER_REMOVED, place, detail={"user": user.pk})
 
 
 def _group_of(place: OrgUnit | Role | Group) -> Group:
     return place if isinstance(place, Group) else place.group
 
 
-def new_group(name: str) -> Group:
+def create_carrier_group(name: str) -> Group:
     """Create the group that carries a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
-    return Group.objects.create(name=_free(name))
+    return Group.objects.create(name=_require_free_name(name))
 
 
-def _free(name: str, *, besides: Group | None = None) -> str:
+def _require_free_name(name: str, *, besides: Group | None = None) -> str:
     """Return the name as stored, checked for a group. Raises InvalidInput, Conflict."""
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH:
@@ -151,11 +154,11 @@ def _free(name: str, *, besides: Group | None = None) -> str:
 
 def remove_group(group: Group) -> None:
     """Delete a group with its grants. Raises InvalidInput (a place would lose its last manager)."""
-    with managers_kept(lambda: managed_by(group)):
+    with keep_managers(lambda: list_places_managed_by_group(group)):
         group.delete()
 
 
-def _link(unit: OrgUnit, parent: OrgUnit) -> None:
+def _add_unit_links(unit: OrgUnit, parent: OrgUnit) -> None:
     """Add the links from `parent` and the units above it to `unit` and those below it."""
     _lock_units()
     above = list(OrgUnitLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))

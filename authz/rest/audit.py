@@ -15,13 +15,13 @@ from rest_framework.response import Response
 
 from audit import verify_export
 from audit.actions import Action, Outcome
-from audit.export import export_entries, filename, format_named
+from audit.export import build_file_name, export_entries, find_export_format
 from audit.models import Entry, Link
-from audit.record import record
-from audit.selectors import EntryFilter, links, with_entries
+from audit.record import record_action
+from audit.selectors import EntryFilter, attach_entries, list_links
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.pagination import NewestFirst
 from copilot_site.lib.http.strict_serializers import CursorFilters
 from copilot_site.lib.storage.files import StreamedPieces
@@ -97,7 +97,7 @@ class AuditEntries(PrincipalView):
     pagination_class = NewestFirst
     token_scopes = {"get": (TokenScope.AUDIT,)}
 
-    @operation(
+    @describe_operation(
         "Read the audit log, newest first",
         answer=LinkSerializer(many=True),
         query=EntryFilters,
@@ -105,8 +105,8 @@ class AuditEntries(PrincipalView):
     )
     def get(self, request: Request) -> Response:
         chosen = EntryFilter(**EntryFilters.checked(request.query_params))
-        record(self.principal, Action.AUDIT_READ, detail={"filter": chosen.stored()})
-        rows = with_entries(self.paginate_queryset(links(chosen)) or [])
+        record_action(self.principal, Action.AUDIT_READ, detail={"filter": chosen.stored()})
+        rows = attach_entries(self.paginate_queryset(list_links(chosen)) or [])
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
 
@@ -114,7 +114,7 @@ class AuditExport(PrincipalView):
     permission_classes = [IsAuthenticated, MayExport]
     token_scopes = {"get": (TokenScope.AUDIT,)}
 
-    @operation(
+    @describe_operation(
         "Export the audit log, streamed; the export itself is recorded",
         answer=BINARY,
         query=ExportFilters,
@@ -123,16 +123,16 @@ class AuditExport(PrincipalView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         given: dict[str, Any] = ExportFilters.checked(request.query_params)
-        form = format_named(given.pop("file"))
+        form = find_export_format(given.pop("file"))
         pieces = export_entries(self.principal, chosen=EntryFilter(**given), form=form)
-        return StreamedPieces(pieces, media_type=form.media_type, filename=filename(form))
+        return StreamedPieces(pieces, media_type=form.media_type, filename=build_file_name(form))
 
 
 class AuditVerifier(PrincipalView):
     permission_classes = [IsAuthenticated, MayRead]
     token_scopes = {"get": (TokenScope.AUDIT,)}
 
-    @operation(
+    @describe_operation(
         "Get the program that checks a JSONL export offline (Python, standard library only)",
         answer=BINARY,
         problems=(401, 403),

@@ -10,8 +10,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from authz.tokens.api_tokens import Bearer, TokenRefused, bearer_of
-from copilot_site.lib.http.client_address import client_address
+from authz.tokens.api_tokens import Bearer, TokenRefused, authenticate_token
+from copilot_site.lib.http.client_address import find_client_address
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -24,7 +24,7 @@ class TokenAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer":
             return None
         try:
-            bearer = bearer_of(secret.strip(), address=client_address(request))
+            bearer = authenticate_token(secret.strip(), address=find_client_address(request))
         except TokenRefused as refused:
             raise AuthenticationFailed(str(refused)) from refused
         return bearer.user, bearer

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from copilot_site.lib.text.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, loads
+from copilot_site.lib.text.json_input import MAX_LEVELS, HalfCharacter, NestedTooDeeply, load_json
 
 
 class BoundedJSONParser(JSONParser):
@@ -16,13 +16,13 @@ class BoundedJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        return body_of(stream.read())
+        return parse_body(stream.read())
 
 
-def body_of(data: bytes) -> Any:
+def parse_body(data: bytes) -> Any:
     """Return the JSON of a request. Raises ParseError."""
     try:
-        return loads(data)
+        return load_json(data)
     except NestedTooDeeply:
         sentence = _("The JSON of this request is nested too deeply: at most %(most)s levels are read.")
         raise ParseError(sentence % {"most": MAX_LEVELS}) from None

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from authz.models import ApiToken
 from authz.rest.views import PrincipalViewSet
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.tokens.api_tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
-from copilot_site.lib.http.openapi import operation
+from authz.tokens.api_tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, list_tokens, revoke_token
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 
 
@@ -59,14 +59,14 @@ class Tokens(ListModelMixin, PrincipalViewSet):
     serializer_class = TokenSerializer
 
     def get_queryset(self) -> QuerySet[ApiToken]:
-        return tokens_of(self.principal)
+        return list_tokens(self.principal)
 
-    @operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401, 403))
+    @describe_operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401, 403))
     def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
         return super().list(request)
 
-    @operation(
+    @describe_operation(
         "Make an API token; its secret is shown this once",
         body=NewToken,
         answer=IssuedToken,
@@ -79,7 +79,7 @@ class Tokens(ListModelMixin, PrincipalViewSet):
         shown: dict[str, Any] = {**TokenSerializer(token).data, "secret": secret}
         return Response(shown, status.HTTP_201_CREATED)
 
-    @operation("Revoke one of your API tokens", status=204, problems=(401, 403, 404))
+    @describe_operation("Revoke one of your API tokens", status=204, problems=(401, 403, 404))
     def destroy(self, request: Request, pk: int) -> Response:
         revoke_token(self.principal, token_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -55,7 +55,9 @@ class PrincipalView(GenericAPIView[Any]):
             self.permission_denied(request, message=_("A token cannot do this. Sign in as a person."), code="no_tokens")
         for choice in (scopes, *((scope,) for scope in self.besides)):
             if not any(request.auth.principal.may_use(scope) for scope in choice):
-                self.permission_denied(request, message=_missing(choice[0], request.auth), code="missing_scope")
+                self.permission_denied(
+                    request, message=_format_missing_scope(choice[0], request.auth), code="missing_scope"
+                )
 
 
 class PrincipalViewSet(ViewSetMixin, PrincipalView):
@@ -80,7 +82,7 @@ class ResourceRouter(SimpleRouter):
         super().__init__(trailing_slash=False, use_regex_path=False)
 
 
-def _missing(scope: TokenScope, bearer: Bearer) -> str:
+def _format_missing_scope(scope: TokenScope, bearer: Bearer) -> str:
     return _(
         "This token is for %(has)s; this needs the scope “%(scope)s”. Create a token with it on your tokens page."
     ) % {

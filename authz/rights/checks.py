@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 from authz.rights.managers import GuardedManager
 from copilot_site.lib.errors import NotFound, PermissionDenied
 
@@ -22,17 +22,17 @@ M = TypeVar("M", bound=models.Model)
 def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     """Return the one row that matches and that this person may see; raise NotFound, the same for missing and forbidden."""
     try:
-        row = door(model).permitted(principal, Right.VIEW, **lookup).first()
+        row = guarded_manager_of(model).permitted(principal, Right.VIEW, **lookup).first()
         if row is None:
             equalise_timing(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
     except (ValueError, ValidationError):  # a malformed id matches nothing
         row = None
     if row is None:
-        raise missing(model)
+        raise make_not_found(model)
     return row
 
 
-def missing(model: type[models.Model]) -> NotFound:
+def make_not_found(model: type[models.Model]) -> NotFound:
     """Return the error for a missing or forbidden row: the same words for both."""
     return NotFound(_("There is no such %(what)s, or you cannot see it.") % {"what": model._meta.verbose_name})
 
@@ -46,20 +46,20 @@ def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]
         there, values = rows.order_by().query.sql_with_params()
     except EmptyResultSet:  # a number out of the column's range
         there, values = "SELECT 1 WHERE false", ()
-    ids = folder_ids_with(principal, right)
+    ids = select_folder_ids(principal, right)
     statement = f"SELECT CASE WHEN EXISTS ({there}) THEN 0 ELSE (SELECT count(*) FROM ({ids.sql}) AS mine) END"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, *ids.params])
 
 
-def can(principal: Principal, right: Right, row: models.Model) -> bool:
+def has_right(principal: Principal, right: Right, row: models.Model) -> bool:
     """Tell whether this person holds `right` on this row now."""
-    return door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
+    return guarded_manager_of(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
 
 
-def require(principal: Principal, right: Right, row: models.Model) -> None:
-    """Raise PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
-    if not can(principal, right, row):
+def require_right(principal: Principal, right: Right, row: models.Model) -> None:
+    """Raise PermissionDenied unless `has_right`; call it on rows that `get_visible` returned."""
+    if not has_right(principal, right, row):
         raise PermissionDenied(
             _("You can see “%(name)s” but not %(right)s here. Ask its manager for this right.")
             % {"name": row, "right": right.label}
@@ -71,12 +71,12 @@ def require_manage(by: Principal | None, row: models.Model) -> None:
 
     Raises NotFound when they may not even see the row, else PermissionDenied.
     """
-    if by is None or by.is_superuser or can(by, Right.MANAGE, row):
+    if by is None or by.is_superuser or has_right(by, Right.MANAGE, row):
         return
     get_visible(type(row), by, pk=row.pk)
-    require(by, Right.MANAGE, row)
+    require_right(by, Right.MANAGE, row)
 
 
-def door(model: type[M]) -> GuardedManager[M]:
+def guarded_manager_of(model: type[M]) -> GuardedManager[M]:
     """Return the `GuardedManager` of a protected model."""
     return model.objects  # type: ignore[attr-defined, no-any-return]

@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.tree import tree
+from authz.rights.tree import require_tree
 
 Ids: TypeAlias = RawSQL  # a subquery of ids, for `__in`
 
@@ -119,7 +119,7 @@ WHERE (SELECT count(*) FROM person) = cardinality({{people}})
 GROUP BY held.id HAVING count(*) = (SELECT count(*) FROM one)"""  # noqa: S608
 
 
-def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> Ids:
+def select_folder_ids(principal: Principal, right: Right, *, among: str = "") -> Ids:
     """Return ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
 
     A right is held where it is granted there, on a folder above or on the knowledge base, unless the folder or one on
@@ -128,35 +128,35 @@ def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> I
     among: SQL, without values, of the few ids to check, to avoid walking the whole library.
     """
     rule = f"{FOLDERS} AND l.descendant_id IN ({among})" if among else FOLDERS
-    return _subquery(_for_all(principal, rule, "descendant_id"), principal, right)
+    return _build_subquery(_build_audience_rule(principal, rule, "descendant_id"), principal, right)
 
 
-def knowledge_base_ids_with(principal: Principal, right: Right) -> Ids:
+def select_base_ids(principal: Principal, right: Right) -> Ids:
     """Return ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a
     whole base only where that folder is its root.
     """
-    return _subquery(_for_all(principal, BASES, "id"), principal, right)
+    return _build_subquery(_build_audience_rule(principal, BASES, "id"), principal, right)
 
 
-def knowledge_base_ids_around(principal: Principal, right: Right) -> Ids:
+def select_surrounding_base_ids(principal: Principal, right: Right) -> Ids:
     """Return ids of the knowledge bases in which `principal` holds `right` on a folder, or on a document with exceptions."""
-    held = _for_all(principal, FOLDERS, "descendant_id")
-    return _subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({held})", principal, right)  # noqa: S608
+    held = _build_audience_rule(principal, FOLDERS, "descendant_id")
+    return _build_subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({held})", principal, right)  # noqa: S608
 
 
-def group_ids_of(principal: Principal) -> Ids:
+def select_group_ids(principal: Principal) -> Ids:
     """Return ids of the groups of this active person: their own, and those of the units above the units they are in."""
-    return _subquery(_for_all(principal, GROUPS, "group_id"), principal, Right.VIEW)
+    return _build_subquery(_build_audience_rule(principal, GROUPS, "group_id"), principal, Right.VIEW)
 
 
-def _for_all(principal: Principal, rule: str, column: str) -> str:
+def _build_audience_rule(principal: Principal, rule: str, column: str) -> str:
     """Return the rule for this person; with an audience, for everyone in it. column: its only column."""
     if not principal.audience:
         return rule
     return _ALL.replace("<column>", column).replace("<rule>", rule.replace("{user}", "one.id"))
 
 
-def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
+def _build_subquery(statement: str, principal: Principal, right: Right) -> Ids:
     values = {
         "user": principal.user_id,
         "people": [principal.user_id, *sorted(principal.audience)],
@@ -167,12 +167,12 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
         "token": principal.token_id,
         "conversation": principal.conversation_id,
     }
-    sql, names = _prepared(statement)
+    sql, names = _prepare_statement(statement)
     return RawSQL(sql, [values[name] for name in names])  # noqa: S611
 
 
 @cache
-def _prepared(statement: str) -> tuple[str, list[str]]:
+def _prepare_statement(statement: str) -> tuple[str, list[str]]:
     """Return the statement with its tables and placeholders for its values, and the values' names in order."""
-    tables = tree().tables()
+    tables = require_tree().tables()
     return statement.format(**PLACES, **tables), [name for name in NAMES.findall(statement) if name not in tables]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import door, equalise_timing
+from authz.rights.checks import equalise_timing, guarded_manager_of
 from copilot_site.lib.errors import NotFound, PermissionDenied
 
 M = TypeVar("M", bound=models.Model)
@@ -23,15 +23,15 @@ NEEDS_OVERSIGHT = gettext_lazy(
 )
 
 
-def governed(model: type[M], principal: Principal) -> QuerySet[M]:
+def filter_governed_rows(model: type[M], principal: Principal) -> QuerySet[M]:
     """Return the rows of a protected model whose rights this person may see and change."""
     doors: Any = model
-    return _of_people(
+    return _exclude_system_rows(
         model, doors.unscoped.all() if principal.is_superuser else doors.objects.reachable_by(principal, Right.MANAGE)
     )
 
 
-def _of_people(model: type[M], rows: QuerySet[M]) -> QuerySet[M]:
+def _exclude_system_rows(model: type[M], rows: QuerySet[M]) -> QuerySet[M]:
     """Exclude a model's `OF_THE_SYSTEM` rows: nobody governs them, not even a superuser."""
     kept = getattr(model, "OF_THE_SYSTEM", None)
     return rows if kept is None else rows.exclude(kept)
@@ -45,27 +45,33 @@ def is_reviewer(principal: Principal) -> bool:
     return user is not None and user.has_perm("audit.view_entry")
 
 
-def reviewed(model: type[M], principal: Principal) -> QuerySet[M]:
+def filter_reviewed_rows(model: type[M], principal: Principal) -> QuerySet[M]:
     """Return the rows of a protected model whose rights this person may see: governed ones, and all for reviewers."""
     doors: Any = model
-    return _of_people(model, doors.unscoped.all()) if is_reviewer(principal) else governed(model, principal)
+    return (
+        _exclude_system_rows(model, doors.unscoped.all())
+        if is_reviewer(principal)
+        else filter_governed_rows(model, principal)
+    )
 
 
 def get_reviewed(model: type[M], principal: Principal, **lookup: Any) -> M:
     """Return the one matching row they may review; raise NotFound, the same for missing and not reviewed."""
-    return _get(model, principal, lookup, sees_all=is_reviewer(principal))
+    return _find_row(model, principal, lookup, sees_all=is_reviewer(principal))
 
 
 def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
     """Return the one matching row they govern; raise NotFound, the same for missing and not governed."""
-    return _get(model, principal, lookup, sees_all=principal.is_superuser)
+    return _find_row(model, principal, lookup, sees_all=principal.is_superuser)
 
 
-def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
+def _find_row(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
     try:
-        rows: QuerySet[M] = _of_people(model, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+        rows: QuerySet[M] = _exclude_system_rows(model, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
         row = (
-            rows if sees_all else _of_people(model, door(model).permitted(principal, Right.MANAGE, **lookup))
+            rows
+            if sees_all
+            else _exclude_system_rows(model, guarded_manager_of(model).permitted(principal, Right.MANAGE, **lookup))
         ).first()
         if row is None and not sees_all:
             equalise_timing(principal, Right.MANAGE, rows)

@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from guardian.utils import get_group_obj_perms_model, get_user_obj_perms_model
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.models import Denial
-from authz.permissions import Right, codename
+from authz.permissions import Right, build_codename
 from authz.principal import Principal
-from authz.rights.holders import Holder, granted_above, managers_kept
+from authz.rights.holders import Holder, find_inherited_grants, keep_managers
 from copilot_site.lib.errors import InvalidInput
 
 
@@ -48,7 +48,7 @@ class Denied:
 
 
 @transaction.atomic
-def give(
+def grant_rights(
     by: Principal | None,
     rights: Iterable[Right],
     row: models.Model,
@@ -68,34 +68,36 @@ def give(
             _("A right cannot end in the past (%(end)s). Give a later end, or none.") % {"end": expires_at.isoformat()}
         )
     wanted = list(rights)
-    held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}
+    held = {grant.permission.codename: grant for grant in _select_holder_grants(row, to).select_related("permission")}
     takes_away = expires_at is not None  # a grant without an end only adds a manager
-    with _kept(wanted, row) if takes_away else nullcontext():
+    with _keep_managers_if_needed(wanted, row) if takes_away else nullcontext():
         for right in wanted:
-            name = codename(right, type(row))
+            name = build_codename(right, type(row))
             if name in held and held[name].expires_at == expires_at and held[name].origin is None:
                 continue
-            _grants(row, to).update_or_create(
-                permission=_permission(name, row),
+            _select_holder_grants(row, to).update_or_create(
+                permission=_find_permission(name, row),
                 defaults={
                     "expires_at": expires_at,
-                    "granted_by_id": _id(by),
+                    "granted_by_id": _user_id_of(by),
                     "granted_at": timezone.now(),
                     "origin": None,
                     "origin_name": "",
                 },
                 create_defaults={
                     "content_object": row,
-                    _kind(to): to,
+                    _holder_kind_of(to): to,
                     "expires_at": expires_at,
-                    "granted_by_id": _id(by),
+                    "granted_by_id": _user_id_of(by),
                 },
             )
-            record(by, Action.GRANT_GIVEN, about or row, detail=_detail(right, to, expires_at=expires_at))
+            record_action(
+                by, Action.GRANT_GIVEN, about or row, detail=_build_audit_detail(right, to, expires_at=expires_at)
+            )
 
 
 @transaction.atomic
-def take_back(
+def revoke_rights(
     by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
 ) -> None:
     """Revoke rights granted on this row itself; inherited ones are revoked where they were granted.
@@ -103,15 +105,17 @@ def take_back(
     Raises InvalidInput when nobody could manage the row afterwards.
     """
     wanted = list(rights)
-    with _kept(wanted, row):
+    with _keep_managers_if_needed(wanted, row):
         for right in wanted:
-            gone, _by_model = _grants(row, of).filter(permission__codename=codename(right, type(row))).delete()
+            gone, _by_model = (
+                _select_holder_grants(row, of).filter(permission__codename=build_codename(right, type(row))).delete()
+            )
             if gone:
-                record(by, Action.GRANT_REVOKED, about or row, detail=_detail(right, of))
+                record_action(by, Action.GRANT_REVOKED, about or row, detail=_build_audit_detail(right, of))
 
 
 @transaction.atomic
-def deny(
+def deny_rights(
     by: Principal | None,
     rights: Iterable[Right],
     row: models.Model,
@@ -125,47 +129,51 @@ def deny(
     The caller has checked `manage`. Raises InvalidInput when nobody could manage the row afterwards.
     """
     wanted = list(rights)
-    with _kept(wanted, row):
+    with _keep_managers_if_needed(wanted, row):
         for right in wanted:
-            key = {_place(row): row, _kind(to): to, "right": right.value}
+            key = {_place_kind_of(row): row, _holder_kind_of(to): to, "right": right.value}
             _denial, is_new = Denial.objects.update_or_create(
                 **key,
                 defaults={"reason": reason[:500]},
-                create_defaults=key | {"reason": reason[:500], "denied_by_id": _id(by)},
+                create_defaults=key | {"reason": reason[:500], "denied_by_id": _user_id_of(by)},
             )
             if is_new:
-                record(by, Action.DENIAL_GIVEN, about or row, reason=reason, detail=_detail(right, to))
+                record_action(
+                    by, Action.DENIAL_GIVEN, about or row, reason=reason, detail=_build_audit_detail(right, to)
+                )
 
 
 @transaction.atomic
-def undeny(
+def remove_denials(
     by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
 ) -> None:
     """Remove denials on this row itself; those above stay. The caller has checked `manage`."""
     for right in rights:
-        gone, _by_model = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
+        gone, _by_model = Denial.objects.filter(
+            **{_place_kind_of(row): row, _holder_kind_of(of): of}, right=right.value
+        ).delete()
         if gone:
-            record(by, Action.DENIAL_REMOVED, about or row, detail=_detail(right, of))
+            record_action(by, Action.DENIAL_REMOVED, about or row, detail=_build_audit_detail(right, of))
 
 
 @transaction.atomic
-def copy_from_above(by: Principal | None, folder: models.Model, *, about: models.Model | None = None) -> None:
+def copy_inherited_grants(by: Principal | None, folder: models.Model, *, about: models.Model | None = None) -> None:
     """Copy the grants that this folder inherits now onto it, each with its end."""
-    for (holder, right), expires_at in granted_above(folder).items():
-        give(by, [right], folder, to=holder, expires_at=expires_at, about=about)
+    for (holder, right), expires_at in find_inherited_grants(folder).items():
+        grant_rights(by, [right], folder, to=holder, expires_at=expires_at, about=about)
 
 
-def is_bare(row: models.Model) -> bool:
+def has_no_own_rights(row: models.Model) -> bool:
     """Tell whether this row itself has no grants and no denials."""
-    granted = any(model.objects.filter(content_object=row).exists() for model in _models(row).values())
-    return not granted and not Denial.objects.filter(**{_place(row): row}).exists()
+    granted = any(model.objects.filter(content_object=row).exists() for model in _find_grant_models(row).values())
+    return not granted and not Denial.objects.filter(**{_place_kind_of(row): row}).exists()
 
 
-def grants_on(row: models.Model) -> list[Grant]:
+def list_grants(row: models.Model) -> list[Grant]:
     """Return the grants on this row itself, groups first, by name, expired ones included."""
     rows = [
-        Grant(name, kind == "group", _right(code), expires_at, by or origin, at)
-        for kind, model in _models(row).items()
+        Grant(name, kind == "group", _parse_right(code), expires_at, by or origin, at)
+        for kind, model in _find_grant_models(row).items()
         for name, code, expires_at, by, origin, at in model.objects.filter(content_object=row).values_list(
             F("group__name") if kind == "group" else F("user__username"),
             F("permission__codename"),
@@ -175,12 +183,12 @@ def grants_on(row: models.Model) -> list[Grant]:
             "granted_at",
         )
     ]
-    return sorted(rows, key=_order)
+    return sorted(rows, key=_sort_key_of)
 
 
-def denials_on(row: models.Model) -> list[Denied]:
+def list_denials(row: models.Model) -> list[Denied]:
     """Return the denials on this row itself, groups first, by name."""
-    rows = Denial.objects.filter(**{_place(row): row}).select_related("user", "group", "denied_by")
+    rows = Denial.objects.filter(**{_place_kind_of(row): row}).select_related("user", "group", "denied_by")
     shown = [
         Denied(
             row.group.name if row.group else row.user.username if row.user else "",
@@ -192,45 +200,47 @@ def denials_on(row: models.Model) -> list[Denied]:
         )
         for row in rows
     ]
-    return sorted(shown, key=_order)
+    return sorted(shown, key=_sort_key_of)
 
 
-def _grants(row: models.Model, holder: Holder) -> Any:
+def _select_holder_grants(row: models.Model, holder: Holder) -> Any:
     """Return this holder's grants on this row itself."""
-    return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
+    return _find_grant_models(row)[_holder_kind_of(holder)].objects.filter(
+        **{"content_object": row, _holder_kind_of(holder): holder}
+    )
 
 
-def _models(row: Any) -> dict[str, Any]:
+def _find_grant_models(row: Any) -> dict[str, Any]:
     """Return {kind of holder: model of the grants on rows such as this one}."""
     return {"group": get_group_obj_perms_model(row), "user": get_user_obj_perms_model(row)}
 
 
-def _kept(rights: list[Right], row: models.Model) -> AbstractContextManager[None]:
-    return managers_kept(lambda: [row]) if Right.MANAGE in rights else nullcontext()
+def _keep_managers_if_needed(rights: list[Right], row: models.Model) -> AbstractContextManager[None]:
+    return keep_managers(lambda: [row]) if Right.MANAGE in rights else nullcontext()
 
 
-def _permission(name: str, row: Any) -> Permission:
+def _find_permission(name: str, row: Any) -> Permission:
     return Permission.objects.get(content_type__app_label=row._meta.app_label, codename=name)
 
 
-def _place(row: models.Model) -> str:
+def _place_kind_of(row: models.Model) -> str:
     return "folder" if row._meta.model_name == "folder" else "knowledge_base"
 
 
-def _id(by: Principal | None) -> int | None:
+def _user_id_of(by: Principal | None) -> int | None:
     return by.user_id if by else None
 
 
-def _right(code: str) -> Right:
+def _parse_right(code: str) -> Right:
     return Right(code.partition("_")[0])
 
 
-def _order(line: Grant | Denied) -> tuple[bool, str, int]:
+def _sort_key_of(line: Grant | Denied) -> tuple[bool, str, int]:
     return not line.is_group, line.holder, list(Right).index(line.right)
 
 
-def _detail(right: Right, holder: Holder, *, expires_at: datetime | None = None) -> dict[str, object]:
-    detail: dict[str, object] = {"right": right.value, _kind(holder): holder.pk}
+def _build_audit_detail(right: Right, holder: Holder, *, expires_at: datetime | None = None) -> dict[str, object]:
+    detail: dict[str, object] = {"right": right.value, _holder_kind_of(holder): holder.pk}
     return detail | {"expires_at": expires_at.isoformat()} if expires_at else detail
 
 
@@ -243,44 +253,44 @@ class Origin:
 
 
 @transaction.atomic
-def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
+def sync_origin_grants(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
     """Make an origin's grants of one right on a model's rows exactly these: add missing ones, end the others.
 
     on: the model. Grants given by a person stay and are not duplicated.
     """
     wanted = list(wanted)
-    permission = _permission(codename(right, on), on)
-    for kind, grants in _models(on).items():
+    permission = _find_permission(build_codename(right, on), on)
+    for kind, grants in _find_grant_models(on).items():
         there = grants.objects.filter(origin=origin.id, permission=permission)
         there.exclude(origin_name=origin.name).update(origin_name=origin.name)
-        keys = {(row.pk, holder.pk) for row, holder in wanted if _kind(holder) == kind}
+        keys = {(row.pk, holder.pk) for row, holder in wanted if _holder_kind_of(holder) == kind}
         for grant in there.select_related("content_object", kind):
             holder = getattr(grant, kind)
             if (grant.content_object_id, holder.pk) not in keys:
                 grant.delete()
-                record(
+                record_action(
                     None,
                     Action.GRANT_REVOKED,
                     grant.content_object,
-                    detail=_detail(right, holder) | {"origin": str(origin.id)},
+                    detail=_build_audit_detail(right, holder) | {"origin": str(origin.id)},
                 )
         for row, holder in wanted:
-            if _kind(holder) == kind:
-                _give(origin, right, row, holder, grants.objects.filter(permission=permission), permission)
+            if _holder_kind_of(holder) == kind:
+                _add_grant(origin, right, row, holder, grants.objects.filter(permission=permission), permission)
 
 
-def _give(  # noqa: PLR0917  # the parts of one grant
+def _add_grant(  # noqa: PLR0917  # the parts of one grant
     origin: Origin, right: Right, row: models.Model, holder: Holder, grants: Any, permission: Permission
 ) -> None:
-    kind = _kind(holder)
+    kind = _holder_kind_of(holder)
     held = grants.filter(**{"content_object": row, kind: holder})
     if held.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now())).exists():
         return
     held.delete()  # it has ended
     given = {"content_object": row, kind: holder, "permission": permission}
     grants.create(**given, origin=origin.id, origin_name=origin.name)
-    record(None, Action.GRANT_GIVEN, row, detail=_detail(right, holder) | {"origin": str(origin.id)})
+    record_action(None, Action.GRANT_GIVEN, row, detail=_build_audit_detail(right, holder) | {"origin": str(origin.id)})
 
 
-def _kind(holder: Holder) -> str:
+def _holder_kind_of(holder: Holder) -> str:
     return "group" if isinstance(holder, Group) else "user"

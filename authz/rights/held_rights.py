@@ -10,7 +10,7 @@ from django.db import connection
 
 from authz.permissions import Right
 from authz.rights.folders import ALIKE, BASES, FOLDERS, OWN
-from authz.rights.tree import tree
+from authz.rights.tree import require_tree
 
 Held = frozenset[tuple[Right, UUID]]  # pairs of a right and a place
 
@@ -38,7 +38,7 @@ FROM (
 WHERE held.id = ANY(%(places)s::uuid[])"""  # noqa: S608  # made of constants
 
 
-def held_by_people(user_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
+def find_rights_of_people(user_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
     """Return the rights of each of these people on the places; inactive people are missing.
 
     People with the same groups and no grants or denials of their own are computed once and share their set.
@@ -46,20 +46,20 @@ def held_by_people(user_ids: Collection[int], place_ids: Collection[UUID]) -> di
     with connection.cursor() as cursor:
         cursor.execute(ALIKE.replace("{people}", "%s::int[]"), [list(user_ids)])
         alike: list[list[int]] = [ids for (ids,) in cursor.fetchall()]
-    found = _held([(ids[0], None) for ids in alike], place_ids)
+    found = _find_held_rights([(ids[0], None) for ids in alike], place_ids)
     return {user_id: found.get((ids[0], None), frozenset()) for ids in alike for user_id in ids}
 
 
-def held_by_groups(group_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
+def find_rights_of_groups(group_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
     """Return for each group the rights on the places of somebody who is in that group alone."""
-    found = _held([(0, group_id) for group_id in group_ids], place_ids)
+    found = _find_held_rights([(0, group_id) for group_id in group_ids], place_ids)
     return {group_id: found.get((0, group_id), frozenset()) for group_id in group_ids}
 
 
 Subject = tuple[int, int | None]  # a person, or 0 with a group
 
 
-def _held(subjects: Collection[Subject], place_ids: Collection[UUID]) -> dict[Subject, Held]:
+def _find_held_rights(subjects: Collection[Subject], place_ids: Collection[UUID]) -> dict[Subject, Held]:
     values: dict[str, Any] = {
         "users": [user_id for user_id, _group_id in subjects],
         "groups": [group_id for _user_id, group_id in subjects],
@@ -68,15 +68,15 @@ def _held(subjects: Collection[Subject], place_ids: Collection[UUID]) -> dict[Su
     }
     found: defaultdict[Subject, set[tuple[Right, UUID]]] = defaultdict(set)
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), values)
+        cursor.execute(_build_statement(), values)
         for user_id, group_id, right, place_id in cursor.fetchall():
             found[user_id, group_id].add((Right(right), place_id))
     return {subject: frozenset(held) for subject, held in found.items()}
 
 
 @cache
-def _statement() -> str:
+def _build_statement() -> str:
     statement = _HELD
     for name, value in _ONE.items():
         statement = statement.replace(name, value)
-    return statement.format(**tree().tables())
+    return statement.format(**require_tree().tables())

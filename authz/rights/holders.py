@@ -21,47 +21,51 @@ Holder = User | Group
 COUNTS = Q(expires_at=None) | Q(expires_at__gt=Now())  # grants that have not ended
 
 
-def people_with(right: Right, place: models.Model, *, without_end: bool = False) -> QuerySet[User]:
+def find_people_with_right(right: Right, place: models.Model, *, without_end: bool = False) -> QuerySet[User]:
     """Return the active people who hold `right` on a folder or knowledge base.
 
     without_end: count only grants without an end.
     """
     allowed = Q(pk=None)
-    for model, reaches, kind in _reaching(place):
+    for model, reaches, kind in _list_reaching_models(place):
         given = model.objects.filter(
             reaches, Q(expires_at=None) if without_end else COUNTS, permission__codename=f"{right.value}_{kind}"
         )
-        allowed |= _members(given) if _is_by_group(model) else Q(pk__in=given.values("user_id"))
-    denied = Denial.objects.filter(_denied_at(place), right=right.value)
+        allowed |= _build_member_condition(given) if _is_group_grant_model(model) else Q(pk__in=given.values("user_id"))
+    denied = Denial.objects.filter(_build_denial_condition(place), right=right.value)
     by_name = Q(pk__in=denied.filter(user__isnull=False).values("user_id"))
-    return User.objects.filter(allowed, is_active=True).exclude(by_name | _members(denied.filter(group__isnull=False)))
+    return User.objects.filter(allowed, is_active=True).exclude(
+        by_name | _build_member_condition(denied.filter(group__isnull=False))
+    )
 
 
-def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime | None]:
+def find_inherited_grants(folder: models.Model) -> dict[tuple[Holder, Right], datetime | None]:
     """Return the holders and rights that grants above a folder give on it, with their last end; None for no end."""
     found: dict[tuple[Holder, Right], datetime | None] = {}
-    for model, reaches, kind in _reaching(folder):
+    for model, reaches, kind in _list_reaching_models(folder):
         right_of = {f"{right.value}_{kind}": right for right in Right}
         given = model.objects.filter(reaches, COUNTS, permission__codename__in=right_of).select_related("permission")
         for grant in given.exclude(content_object=folder.pk) if model in FOLDER_GRANTS else given:
-            key = (grant.group if _is_by_group(model) else grant.user, right_of[grant.permission.codename])
+            key = (grant.group if _is_group_grant_model(model) else grant.user, right_of[grant.permission.codename])
             ends = [grant.expires_at, *([found[key]] if key in found else [])]
             found[key] = None if None in ends else max(ends)
     return found
 
 
-def managed_by(group: Group) -> list[models.Model]:
+def list_places_managed_by_group(group: Group) -> list[models.Model]:
     """Return the folders and knowledge bases on which this group, or a unit above it, has been given `manage`."""
-    return _managed(FolderGroupGrant, KnowledgeBaseGroupGrant, _to(group))
+    return _list_managed_places(FolderGroupGrant, KnowledgeBaseGroupGrant, _build_holder_condition(group))
 
 
-def managed_by_person(user: User) -> list[models.Model]:
+def list_places_managed_by_person(user: User) -> list[models.Model]:
     """Return the folders and knowledge bases on which this person, or one of their groups, has been given `manage`."""
-    own = _managed(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
-    return list(dict.fromkeys([*own, *(place for group in user.groups.all() for place in managed_by(group))]))
+    own = _list_managed_places(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
+    return list(
+        dict.fromkeys([*own, *(place for group in user.groups.all() for place in list_places_managed_by_group(group))])
+    )
 
 
-def _managed(on_folders: Any, on_bases: Any, holder: Q) -> list[models.Model]:
+def _list_managed_places(on_folders: Any, on_bases: Any, holder: Q) -> list[models.Model]:
     """Return the folders and knowledge bases on which these kinds of grants give a holder `manage`."""
     manages = Q(permission__codename__startswith=f"{Right.MANAGE.value}_")
     return [
@@ -71,25 +75,25 @@ def _managed(on_folders: Any, on_bases: Any, holder: Q) -> list[models.Model]:
     ]
 
 
-def management_denied_to(group: Group) -> list[models.Model]:
+def list_places_denied_to_group(group: Group) -> list[models.Model]:
     """Return the folders and knowledge bases on which `manage` is denied to this group, or to a unit above it."""
-    rows = Denial.objects.filter(_to(group), right=Right.MANAGE.value).distinct()
+    rows = Denial.objects.filter(_build_holder_condition(group), right=Right.MANAGE.value).distinct()
     places = ((row.folder or row.knowledge_base) for row in rows.select_related("folder", "knowledge_base"))
     return [place for place in places if place is not None]
 
 
-def bases_about(group: Group) -> set[UUID]:
+def find_bases_about_group(group: Group) -> set[UUID]:
     """Return the knowledge bases in which something is granted or denied to this group, or to a unit above it."""
-    return _bases_of(FolderGroupGrant, KnowledgeBaseGroupGrant, _to(group))
+    return _find_bases(FolderGroupGrant, KnowledgeBaseGroupGrant, _build_holder_condition(group))
 
 
-def bases_about_person(user: User) -> set[UUID]:
+def find_bases_about_person(user: User) -> set[UUID]:
     """Return the knowledge bases in which something is granted or denied to this person, or to a group that counts for them."""
-    by_name = _bases_of(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
-    return by_name.union(*(bases_about(group) for group in user.groups.all()))
+    by_name = _find_bases(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
+    return by_name.union(*(find_bases_about_group(group) for group in user.groups.all()))
 
 
-def _bases_of(on_folders: Any, on_bases: Any, holder: Q) -> set[UUID]:
+def _find_bases(on_folders: Any, on_bases: Any, holder: Q) -> set[UUID]:
     """Return the knowledge bases in which these kinds of grants, or denials, concern a holder."""
     denied = Denial.objects.filter(holder)
     return {
@@ -100,12 +104,12 @@ def _bases_of(on_folders: Any, on_bases: Any, holder: Q) -> set[UUID]:
     }
 
 
-def _to(group: Group) -> Q:
+def _build_holder_condition(group: Group) -> Q:
     """Return the condition for rows held by this group or a unit above it."""
     return Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)
 
 
-def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:
+def _list_reaching_models(place: models.Model) -> list[tuple[Any, Q, str]]:
     """Return the grant models, each with the condition for reaching this place and the word in its codenames."""
     if place._meta.model_name != "folder":
         return [(model, Q(content_object=place.pk), "knowledgebase") for model in BASE_GRANTS]
@@ -121,17 +125,17 @@ def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:
     ]
 
 
-def _denied_at(place: models.Model) -> Q:
+def _build_denial_condition(place: models.Model) -> Q:
     if place._meta.model_name != "folder":
         return Q(knowledge_base=place.pk)
     return Q(folder__descendant_links__descendant=place.pk) | Q(knowledge_base__folders=place.pk)
 
 
-def _is_by_group(model: Any) -> bool:
+def _is_group_grant_model(model: Any) -> bool:
     return model in (FolderGroupGrant, KnowledgeBaseGroupGrant)
 
 
-def _members(rows: QuerySet[Any]) -> Q:
+def _build_member_condition(rows: QuerySet[Any]) -> Q:
     """Return the condition for people in the groups of these grants or denials, or in a unit below such a group's unit."""
     groups = rows.values("group_id")
     through = User.groups.through.objects
@@ -141,7 +145,7 @@ def _members(rows: QuerySet[Any]) -> Q:
 
 
 @contextmanager
-def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
+def keep_managers(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
     """Run a change of rights in a transaction, one at a time in the system.
 
     places: returns the folders and knowledge bases concerned, called while no other such change runs. Raises
@@ -150,9 +154,9 @@ def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('managers', 0))")
-        managed = [place for place in places() if _is_managed(place)]
+        managed = [place for place in places() if _has_manager(place)]
         yield
-        if left := [str(place) for place in managed if not _is_managed(place)]:
+        if left := [str(place) for place in managed if not _has_manager(place)]:
             sentence = ngettext(
                 "This would leave “%(names)s” without a manager. Give someone else the right to manage it first.",
                 "This would leave “%(names)s” without a manager. Give someone else the right to manage them first.",
@@ -161,5 +165,5 @@ def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None
             raise InvalidInput(sentence % {"names": "”, “".join(sorted(set(left)))})
 
 
-def _is_managed(place: models.Model) -> bool:
-    return people_with(Right.MANAGE, place, without_end=True).exists()
+def _has_manager(place: models.Model) -> bool:
+    return find_people_with_right(Right.MANAGE, place, without_end=True).exists()

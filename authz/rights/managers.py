@@ -7,7 +7,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 
 
 class MissingPrincipal(Exception):
@@ -61,4 +61,4 @@ class Guarded(models.Model):
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
         """Return a filter for the rows on which this person holds the right."""
-        return Q(**{f"{cls.RIGHTS_AT}__in": folder_ids_with(principal, right)})
+        return Q(**{f"{cls.RIGHTS_AT}__in": select_folder_ids(principal, right)})

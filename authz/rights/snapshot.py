@@ -15,7 +15,7 @@ from django.utils import timezone
 from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 
 ID_BYTES = 16
 
@@ -25,21 +25,21 @@ def take_snapshot(principal: Principal) -> str:
 
     A person with unchanged rights gets the same id; nothing is written then, so this works read-only.
     """
-    about, packed = _facts(principal), _visible(principal)
+    about, packed = _build_principal_fields(principal), _pack_visible_folders(principal)
     folders = hashlib.sha256(packed).hexdigest()
-    sha256 = _content_hash(about, folders)
+    sha256 = _compute_content_hash(about, folders)
     known = PermissionSnapshot.objects.filter(sha256=sha256).values_list("pk", flat=True).first()
-    return known or _store(principal, about, packed, folders=folders, sha256=sha256)
+    return known or _store_snapshot(principal, about, packed, folders=folders, sha256=sha256)
 
 
 def is_intact(snapshot: PermissionSnapshot) -> bool:
     """Tell whether the row still matches its hash."""
     folders = hashlib.sha256(bytes(snapshot.folders.packed)).hexdigest()
-    return folders == snapshot.folders_id and _content_hash(snapshot.principal, folders) == snapshot.sha256
+    return folders == snapshot.folders_id and _compute_content_hash(snapshot.principal, folders) == snapshot.sha256
 
 
 @transaction.atomic
-def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folders: str, sha256: str) -> str:
+def _store_snapshot(principal: Principal, about: dict[str, Any], packed: bytes, *, folders: str, sha256: str) -> str:
     """Store a snapshot; of two concurrent runs of one person the first one's id stays."""
     VisibleFolders.objects.bulk_create(
         [VisibleFolders(sha256=folders, count=len(packed) // ID_BYTES, packed=packed)], ignore_conflicts=True
@@ -56,22 +56,22 @@ def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folder
     return PermissionSnapshot.objects.values_list("pk", flat=True).get(sha256=sha256)
 
 
-def _facts(principal: Principal) -> dict[str, Any]:
+def _build_principal_fields(principal: Principal) -> dict[str, Any]:
     """Return the principal's fields as JSON; readable files of a conversation are among the folders."""
-    facts = {name: _plain(value) for name, value in asdict(principal).items()}
+    facts = {name: _convert_to_json(value) for name, value in asdict(principal).items()}
     del facts["conversation_id"]
     return facts
 
 
-def _plain(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     if isinstance(value, frozenset | set):
         return sorted(value)
     return str(value) if isinstance(value, UUID) else value
 
 
-def _visible(principal: Principal) -> bytes:
+def _pack_visible_folders(principal: Principal) -> bytes:
     """Return the ids of the folders this person may view, packed into one row."""
-    visible = folder_ids_with(principal, Right.VIEW)
+    visible = select_folder_ids(principal, Right.VIEW)
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
@@ -83,6 +83,6 @@ def _visible(principal: Principal) -> bytes:
     return bytes(packed or b"")
 
 
-def _content_hash(about: dict[str, Any], folders: str) -> str:
+def _compute_content_hash(about: dict[str, Any], folders: str) -> str:
     content = json.dumps([about, folders], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()

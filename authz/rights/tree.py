@@ -28,14 +28,14 @@ class Tree:
 _trees: list[Tree] = []
 
 
-def use_tree(tree: Tree) -> None:
+def register_tree(tree: Tree) -> None:
     """Register the tree for rights, once, while apps start."""
     if _trees:
         raise ImproperlyConfigured("rights stand on one tree")
     _trees.append(tree)
 
 
-def tree() -> Tree:
+def require_tree() -> Tree:
     """Return the registered tree; raise ImproperlyConfigured without one."""
     if not _trees:
         raise ImproperlyConfigured("no app has said what rights stand on")

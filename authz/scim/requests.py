@@ -28,22 +28,22 @@ from scim2_server.conditions import Conditions
 from scim2_server.service import ScimService
 
 from authz.scim.resources import Group, GroupMember
-from copilot_site.lib.text.json_input import loads
+from copilot_site.lib.text.json_input import load_json
 
 _PATHS: dict[str, Any] = {"User": Path[StandardUser[EnterpriseUser]], "Group": Path[StandardGroup]}
 _OPERATION = {"op", "path", "value"}
 
 
-def require_known(kind: ResourceType, body: Any) -> None:
+def require_known_keys(kind: ResourceType, body: Any) -> None:
     """Raise InvalidValueException for a resource with a key that the standard lacks. body: as sent."""
     if isinstance(body, dict):
         for key in body:
             if not key.lower().startswith("urn:") and not key.isalnum():
-                raise _unknown(key)
+                raise _make_unknown_key_error(key)
         _require_keys(str(kind.name), "", body)
 
 
-def with_known_operations(kind: ResourceType, body: Any) -> Any:
+def normalise_operations(kind: ResourceType, body: Any) -> Any:
     """Return a PATCH in which each key with a filter (`emails[type eq "work"].value`, as Entra ID writes it) becomes the
     path of a separate operation: the library reads filters only there. Raises InvalidValueException for a key that
     the standard lacks.
@@ -53,19 +53,19 @@ def with_known_operations(kind: ResourceType, body: Any) -> Any:
     name = next((name for name in body if name.lower() == "operations"), "")
     if not isinstance(body.get(name), list):
         return body
-    return body | {name: [made for operation in body[name] for made in _operations(str(kind.name), operation)]}
+    return body | {name: [made for operation in body[name] for made in _split_operation(str(kind.name), operation)]}
 
 
-def _operations(kind: str, operation: Any) -> Iterator[Any]:
+def _split_operation(kind: str, operation: Any) -> Iterator[Any]:
     if not isinstance(operation, dict):
         yield operation
         return
     given = {key.lower(): value for key, value in operation.items()}
     for key in given.keys() - _OPERATION:
-        raise _unknown(key)
+        raise _make_unknown_key_error(key)
     path, value = given.get("path"), given.get("value")
-    if path and isinstance(path, str) and not _is_known(kind, path):
-        raise _unknown(path)
+    if path and isinstance(path, str) and not _is_known_path(kind, path):
+        raise _make_unknown_key_error(path)
     _require_keys(kind, path if isinstance(path, str) else "", value)
     if path or not isinstance(value, dict) or not any("[" in key for key in value):
         yield operation
@@ -86,14 +86,14 @@ def _require_keys(kind: str, path: str, value: Any) -> None:
         for key, item in entry.items():
             if key == "$ref":
                 continue
-            text = key if not path else f"{path}:{key}" if _is_schema(kind, path) else f"{path}.{key}"
-            if not _is_known(kind, text):
-                raise _unknown(key)
+            text = key if not path else f"{path}:{key}" if _is_schema_path(kind, path) else f"{path}.{key}"
+            if not _is_known_path(kind, text):
+                raise _make_unknown_key_error(key)
             _require_keys(kind, text, item)
 
 
 @lru_cache(maxsize=2_000)
-def _is_known(kind: str, text: str) -> bool:
+def _is_known_path(kind: str, text: str) -> bool:
     try:
         path = _PATHS[kind](text)
     except InvalidPathException:
@@ -102,12 +102,12 @@ def _is_known(kind: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=200)
-def _is_schema(kind: str, text: str) -> bool:
+def _is_schema_path(kind: str, text: str) -> bool:
     """Return whether a path names a schema, whose attributes follow a colon."""
     return _PATHS[kind](text).model is not None
 
 
-def _unknown(key: str) -> InvalidValueException:
+def _make_unknown_key_error(key: str) -> InvalidValueException:
     sentence = _("This service does not know “%(key)s”. Nothing was changed.")
     return InvalidValueException(detail=sentence % {"key": key[:100]})
 
@@ -121,19 +121,19 @@ class BoundedService(ScimService):
     """Every read method raises InvalidValueException for a key that the standard does not have."""
 
     def read_creation(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> Resource[Any]:
-        require_known(resource_type, _json(body))
+        require_known_keys(resource_type, _parse_json(body))
         return super().read_creation(resource_type, body, content_type)
 
     def read_replacement(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> Resource[Any]:
-        require_known(resource_type, _json(body))
+        require_known_keys(resource_type, _parse_json(body))
         return super().read_replacement(resource_type, body, content_type)
 
     def read_patch(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> "PatchOp[Any]":
         """Read a PATCH as the base class does. Raises PayloadTooLargeException before any slow check."""
-        given = _json(body)
-        if (count := _operations_in(given)) > MAX_OPERATIONS:
-            raise _too_large(count, MAX_OPERATIONS)
-        if (known := with_known_operations(resource_type, given)) != given:
+        given = _parse_json(body)
+        if (count := _count_operations(given)) > MAX_OPERATIONS:
+            raise _make_too_large_error(count, MAX_OPERATIONS)
+        if (known := normalise_operations(resource_type, given)) != given:
             body = json.dumps(known).encode()
         return super().read_patch(resource_type, body, content_type)
 
@@ -143,31 +143,31 @@ class BoundedService(ScimService):
         operations = patch_op.operations or []
         if not isinstance(current, Group):
             return super().apply_patch(current, patch_op, conditions)
-        changes = [_change(operation) for operation in operations]
+        changes = [_parse_member_change(operation) for operation in operations]
         if all(change is not None for change in changes):
             self.check_preconditions(current, "PATCH", conditions)
-            return _with(current, (change for change in changes if change))
+            return _apply_changes(current, (change for change in changes if change))
         members = len(current.members or ())
         if members * len(operations) > MAX_COMPARED:
-            raise _too_large(len(operations), max(1, MAX_COMPARED // members))
+            raise _make_too_large_error(len(operations), max(1, MAX_COMPARED // members))
         return super().apply_patch(current, patch_op, conditions)
 
 
 Change = tuple[bool, list[str]]  # whether members are added, and their ids
 
 
-def _change(operation: "PatchOperation[Any]") -> Change | None:
+def _parse_member_change(operation: "PatchOperation[Any]") -> Change | None:
     """Return the operation's change of members; None for any other operation or form."""
     name, path, value = operation.op, str(operation.path or ""), operation.value
     if found := _ONE.fullmatch(path):
         return (False, [found[1]]) if name == PatchOperation.Op.remove and value is None else None
     if path.lower() != "members" or name not in (PatchOperation.Op.add, PatchOperation.Op.remove):
         return None
-    ids = list(_ids(value if isinstance(value, list) else [value]))
+    ids = list(_iterate_ids(value if isinstance(value, list) else [value]))
     return (name == PatchOperation.Op.add, ids) if ids and all(ids) else None
 
 
-def _ids(values: Iterable[Any]) -> Iterator[str]:
+def _iterate_ids(values: Iterable[Any]) -> Iterator[str]:
     """Yield the id of each value; "" for one without an id or with other keys."""
     for value in values:
         pk = (
@@ -178,7 +178,7 @@ def _ids(values: Iterable[Any]) -> Iterator[str]:
         yield pk if isinstance(pk, str) else ""
 
 
-def _with(group: Group, changes: Iterable[Change]) -> Group | None:
+def _apply_changes(group: Group, changes: Iterable[Change]) -> Group | None:
     """Return the group after all changes; None where nothing changed."""
     members = {member.value: member for member in group.members or ()}
     before = set(members)
@@ -192,20 +192,20 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
     return None if set(members) == before else group
 
 
-def _json(body: bytes) -> Any:
+def _parse_json(body: bytes) -> Any:
     """Return a body as JSON; None for invalid JSON, which the library refuses."""
     try:
-        return loads(body.decode())
+        return load_json(body.decode())
     except ValueError:
         return None
 
 
-def _operations_in(given: Any) -> int:
+def _count_operations(given: Any) -> int:
     """Count the operations of a body; 0 for anything but a PATCH, which the library refuses."""
     found = [value for name, value in given.items() if name.lower() == "operations"] if isinstance(given, dict) else []
     return max((len(value) for value in found if isinstance(value, list)), default=0)
 
 
-def _too_large(count: int, limit: int) -> PayloadTooLargeException:
+def _make_too_large_error(count: int, limit: int) -> PayloadTooLargeException:
     sentence = _("This PATCH has %(count)s operations; at most %(most)s are taken here at once. Nothing was changed.")
     return PayloadTooLargeException(detail=sentence % {"count": count, "most": limit})

@@ -105,7 +105,7 @@ class Group(Resource[Any]):
     Members: ClassVar[type[ComplexAttribute]] = GroupMember
 
 
-def meta_of(resource: Resource[Any], kind: str, created_at: datetime, changed_at: datetime) -> Meta:
+def build_meta(resource: Resource[Any], kind: str, created_at: datetime, changed_at: datetime) -> Meta:
     """Return the times of a resource, with a hash of its content as version, so changes made here count, too."""
     content = json.dumps(resource.model_dump(mode="json", exclude={"meta"}), sort_keys=True)
     version = f'W/"{hashlib.sha256(content.encode()).hexdigest()[:24]}"'

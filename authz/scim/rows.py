@@ -9,10 +9,18 @@ from django.contrib.auth.models import User as Person
 from django.db.models import QuerySet
 
 from authz.directory import groups
-from authz.directory.accounts import Known, create, end, kept_by, remove, resume, update
+from authz.directory.accounts import (
+    Known,
+    create_directory_account,
+    delete_directory_account,
+    disable_directory_account,
+    enable_directory_account,
+    list_kept_accounts,
+    update_directory_account,
+)
 from authz.models import Directory, DirectoryAccount, DirectoryGroup
 from authz.principal import Principal
-from authz.scim.resources import Email, Group, GroupMember, GroupMembership, Name, User, meta_of
+from authz.scim.resources import Email, Group, GroupMember, GroupMembership, Name, User, build_meta
 
 
 class Accounts:
@@ -24,31 +32,33 @@ class Accounts:
         self._by = by
 
     def rows(self) -> QuerySet[DirectoryAccount]:
-        return kept_by(Directory.SCIM).order_by("pk")
+        return list_kept_accounts(Directory.SCIM).order_by("pk")
 
     def resources(self, rows: Collection[DirectoryAccount], left_out: Collection[str]) -> list[User]:
         """Return rows as resources. left_out: attributes that were not requested."""
-        groups = {} if "groups" in left_out else _groups_of([row.user_id for row in rows])
-        return [_user(row, groups.get(row.user_id, [])) for row in rows]
+        groups = {} if "groups" in left_out else _find_groups_by_person([row.user_id for row in rows])
+        return [_build_user(row, groups.get(row.user_id, [])) for row in rows]
 
     def create(self, given: User) -> DirectoryAccount:
-        account = create(self._by, Directory.SCIM, _known(given), is_active=given.active is not False)
-        _keep_emails(account, given)
+        account = create_directory_account(
+            self._by, Directory.SCIM, _build_account_fields(given), is_active=given.active is not False
+        )
+        _save_emails(account, given)
         return account
 
     def update(self, row: DirectoryAccount, given: User) -> None:
-        update(self._by, row, _known(given))
-        _keep_emails(row, given)
+        update_directory_account(self._by, row, _build_account_fields(given))
+        _save_emails(row, given)
         if given.active is False:
-            end(self._by, row)
+            disable_directory_account(self._by, row)
         elif given.active:
-            resume(self._by, row)
+            enable_directory_account(self._by, row)
 
     def delete(self, row: DirectoryAccount) -> None:
-        remove(self._by, row)
+        delete_directory_account(self._by, row)
 
 
-def _known(given: User) -> Known:
+def _build_account_fields(given: User) -> Known:
     name = given.name or Name()
     main = max(given.emails or [], key=lambda email: bool(email.primary), default=None)  # of equals, the first wins
     return Known(
@@ -60,7 +70,7 @@ def _known(given: User) -> Known:
     )
 
 
-def _keep_emails(account: DirectoryAccount, given: User) -> None:
+def _save_emails(account: DirectoryAccount, given: User) -> None:
     kept: list[dict[str, Any]] = [
         {"value": email.value, "type": email.type, "primary": email.primary} for email in given.emails or []
     ]
@@ -69,7 +79,7 @@ def _keep_emails(account: DirectoryAccount, given: User) -> None:
         account.save(update_fields=["emails", "changed_at"])
 
 
-def _user(row: DirectoryAccount, groups: list[tuple[UUID, str]]) -> User:
+def _build_user(row: DirectoryAccount, groups: list[tuple[UUID, str]]) -> User:
     user = row.user
     name = Name(given_name=user.first_name or None, family_name=user.last_name or None)
     made = User(
@@ -79,17 +89,17 @@ def _user(row: DirectoryAccount, groups: list[tuple[UUID, str]]) -> User:
         name=name if name.given_name or name.family_name else None,
         active=user.is_active,
         emails=[Email(**email) for email in row.emails] or None,
-        groups=[_membership(pk, shown) for pk, shown in groups] or None,
+        groups=[_build_membership(pk, shown) for pk, shown in groups] or None,
     )
-    made.meta = meta_of(made, "User", row.created_at, row.changed_at)
+    made.meta = build_meta(made, "User", row.created_at, row.changed_at)
     return made
 
 
-def _membership(pk: UUID, shown: str) -> GroupMembership:
+def _build_membership(pk: UUID, shown: str) -> GroupMembership:
     return GroupMembership.model_validate({"value": str(pk), "$ref": f"Groups/{pk}", "display": shown})
 
 
-def _groups_of(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
+def _find_groups_by_person(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
     """Return, by id of a person, ids and names of their groups that SCIM keeps."""
     kept = dict(DirectoryGroup.objects.values_list("group_id", "pk"))
     rows = Person.groups.through.objects.filter(user_id__in=user_ids, group_id__in=kept).order_by("group_id")
@@ -112,40 +122,44 @@ class Groups:
 
     def resources(self, rows: Collection[DirectoryGroup], left_out: Collection[str]) -> list[Group]:
         """Return rows as resources. left_out: attributes that were not requested."""
-        members = {} if "members" in left_out else _members_of([row.group_id for row in rows])
-        return [_group(row, members.get(row.group_id, [])) for row in rows]
+        members = {} if "members" in left_out else _find_members_by_group([row.group_id for row in rows])
+        return [_build_group(row, members.get(row.group_id, [])) for row in rows]
 
     def create(self, given: Group) -> DirectoryGroup:
-        row = groups.create(self._by, name=given.display_name or "", external_id=given.external_id or "")
-        groups.set_members(self._by, row, account_ids=_ids(given))
+        row = groups.create_directory_group(
+            self._by, name=given.display_name or "", external_id=given.external_id or ""
+        )
+        groups.set_members(self._by, row, account_ids=_list_member_ids(given))
         return row
 
     def update(self, row: DirectoryGroup, given: Group) -> None:
-        groups.update(self._by, row, name=given.display_name or "", external_id=given.external_id or "")
-        groups.set_members(self._by, row, account_ids=_ids(given))
+        groups.update_directory_group(self._by, row, name=given.display_name or "", external_id=given.external_id or "")
+        groups.set_members(self._by, row, account_ids=_list_member_ids(given))
 
     def delete(self, row: DirectoryGroup) -> None:
-        groups.remove(self._by, row)
+        groups.remove_directory_group(self._by, row)
 
 
-def _ids(given: Group) -> set[str]:
+def _list_member_ids(given: Group) -> set[str]:
     return {member.value for member in given.members or [] if member.value}
 
 
-def _group(row: DirectoryGroup, members: list[UUID]) -> Group:
+def _build_group(row: DirectoryGroup, members: list[UUID]) -> Group:
     made = Group(
         id=str(row.pk),
         external_id=row.external_id or None,
         display_name=row.group.name,
         members=[GroupMember.model_validate({"value": str(pk), "$ref": f"Users/{pk}"}) for pk in members] or None,
     )
-    made.meta = meta_of(made, "Group", row.created_at, row.changed_at)
+    made.meta = build_meta(made, "Group", row.created_at, row.changed_at)
     return made
 
 
-def _members_of(group_ids: Collection[int]) -> dict[int, list[UUID]]:
+def _find_members_by_group(group_ids: Collection[int]) -> dict[int, list[UUID]]:
     """Return, by id of a group, ids of its members that SCIM keeps."""
-    rows = Person.groups.through.objects.filter(group_id__in=group_ids, user__in=kept_by(Directory.SCIM).values("user"))
+    rows = Person.groups.through.objects.filter(
+        group_id__in=group_ids, user__in=list_kept_accounts(Directory.SCIM).values("user")
+    )
     found: defaultdict[int, list[UUID]] = defaultdict(list)
     for group_id, account_id in rows.order_by("user_id").values_list("group_id", "user__directory_account"):
         found[group_id].append(account_id)

@@ -33,7 +33,7 @@ MAX_RESULTS = 200  # of one page
 
 
 @cache
-def service() -> ScimService:
+def build_service() -> ScimService:
     """Set up the protocol, lenient to Entra ID: unknown attributes, removal by value, writes to missing entries."""
     token = AuthenticationScheme(
         type=AuthenticationScheme.Type.oauthbearertoken,
@@ -58,7 +58,7 @@ def service() -> ScimService:
     return BoundedService(ScimProvider(models=[User, Group], config=config, policy=policy))
 
 
-def answer(
+def answer_request(
     by: Principal,
     method: str,
     base_url: str,
@@ -71,6 +71,6 @@ def answer(
     """Return the response to a request, refusals included."""
     request = ScimRequest(method, base_url, f"/{path}", query, headers, body)
     try:
-        return ScimHandler(service(), RowStorage(by)).handle(request)
+        return ScimHandler(build_service(), RowStorage(by)).handle(request)
     except SCIMException as refused:
-        return service().error_response(refused)
+        return build_service().error_response(refused)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from authz.directory.accounts import may_provision
 from authz.rest.authentication import TokenAuthentication
-from authz.rest.parsers import body_of
+from authz.rest.parsers import parse_body
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
@@ -38,28 +38,28 @@ class Scim(PrincipalView):
             )
 
     def get(self, request: Request, path: str) -> HttpResponse:
-        return self._answer(request, path)
+        return self._build_response(request, path)
 
     def post(self, request: Request, path: str) -> HttpResponse:
-        return self._answer(request, path)
+        return self._build_response(request, path)
 
     def put(self, request: Request, path: str) -> HttpResponse:
-        return self._answer(request, path)
+        return self._build_response(request, path)
 
     def patch(self, request: Request, path: str) -> HttpResponse:
-        return self._answer(request, path)
+        return self._build_response(request, path)
 
     def delete(self, request: Request, path: str) -> HttpResponse:
-        return self._answer(request, path)
+        return self._build_response(request, path)
 
     def handle_exception(self, exc: Exception) -> Response:
         refused: Response = super().handle_exception(exc)
-        body = _error(refused.status_code, refused.data)
+        body = _build_scim_error(refused.status_code, refused.data)
         return Response(body, refused.status_code, headers=dict(refused.headers), content_type=MEDIA_TYPE)
 
     @transaction.atomic
-    def _answer(self, request: Request, path: str) -> HttpResponse:
-        from authz.scim.service import answer
+    def _build_response(self, request: Request, path: str) -> HttpResponse:
+        from authz.scim.service import answer_request
 
         given = request._request
         try:
@@ -67,10 +67,10 @@ class Scim(PrincipalView):
         except RequestDataTooBig:
             raise InvalidInput(_("This is too much for one request: send fewer members at once.")) from None
         if body:
-            body_of(body)  # the protocol's own reader has no such limits
+            parse_body(body)  # the protocol's own reader has no such limits
         if b"\\u0000" in body:
             raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
-        made = answer(
+        made = answer_request(
             self.principal,
             request.method or "",
             given.build_absolute_uri("/scim/v2"),
@@ -85,7 +85,7 @@ class Scim(PrincipalView):
         return HttpResponse(content, status=int(made.status), headers={"Content-Type": MEDIA_TYPE} | dict(made.headers))
 
 
-def _error(status: int, problem: Mapping[str, Any]) -> dict[str, Any]:
+def _build_scim_error(status: int, problem: Mapping[str, Any]) -> dict[str, Any]:
     """Return a problem document in SCIM's error format."""
     schemas = ["urn:ietf:params:scim:api:messages:2.0:Error"]
     return {"schemas": schemas, "status": str(status), "detail": str(problem.get("detail", ""))}

@@ -18,7 +18,7 @@ PART = 1_000  # addresses of one statement
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
-def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool) -> str:
+def find_verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool) -> str:
     """Return the first address that a document itself marks as verified; "" where none does.
 
     documents: ID token and userinfo; the mark in one does not count for the address in the other. trusts_issuer: accept
@@ -29,20 +29,20 @@ def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool
     return next((str(address) for address in found if _is_address(address)), "")
 
 
-def folded(address: str) -> str:
+def fold_address(address: str) -> str:
     """Lower-case only the ASCII letters of an address, for comparison. Unicode lower-cases the Kelvin sign to k, and
     databases' upper case turns the dotless Turkish i into I.
     """
     return address.strip().translate(_SMALL)
 
 
-def accounts_with(addresses: Iterable[str], among: QuerySet[User]) -> dict[str, User]:
+def find_accounts_by_address(addresses: Iterable[str], among: QuerySet[User]) -> dict[str, User]:
     """Return {folded address: its account}, without addresses that two of these accounts share."""
     wanted = sorted({address.strip().lower() for address in addresses} - {""})
     found: dict[str, list[User]] = {}
     for part in range(0, len(wanted), PART):
         for user in among.annotate(address=Lower("email")).filter(address__in=wanted[part : part + PART]):
-            found.setdefault(folded(user.email), []).append(user)
+            found.setdefault(fold_address(user.email), []).append(user)
     return {address: users[0] for address, users in found.items() if len(users) == 1}
 
 

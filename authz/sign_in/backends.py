@@ -6,9 +6,9 @@ from django.contrib.auth.backends import BaseBackend, ModelBackend
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 
-from authz.permissions import Right, codename
+from authz.permissions import Right, build_codename
 from authz.principal import Principal
-from authz.rights.checks import can
+from authz.rights.checks import has_right
 from authz.rights.managers import GuardedManager
 
 
@@ -28,21 +28,23 @@ class RightsBackend(BaseBackend):
     """Answers `user.has_perm("knowledge.view_folder", folder)` as `visible_to` does: denials, ends and units count.
 
     For superusers Django answers yes before it asks any backend, although they read nothing without a grant: our code
-    asks `authz.rights.checks.can`, as a test enforces. The backend ignores unprotected models, and calls without a row.
+    asks `authz.rights.checks.has_right`, as a test enforces. The backend ignores unprotected models, and calls without a row.
     """
 
     def has_perm(self, user_obj: Any, perm: str, obj: Model | None = None) -> bool:
         if not _is_protected(obj):
             return False
         app, _, name = perm.rpartition(".")
-        right = next((right for right in Right if codename(right, type(obj)) == name), None)
-        return right is not None and app in {"", obj._meta.app_label} and can(Principal.of(user_obj), right, obj)
+        right = next((right for right in Right if build_codename(right, type(obj)) == name), None)
+        return right is not None and app in {"", obj._meta.app_label} and has_right(Principal.of(user_obj), right, obj)
 
     def get_all_permissions(self, user_obj: Any, obj: Model | None = None) -> set[str]:
         if not _is_protected(obj):
             return set()
         who = Principal.of(user_obj)
-        return {f"{obj._meta.app_label}.{codename(right, type(obj))}" for right in Right if can(who, right, obj)}
+        return {
+            f"{obj._meta.app_label}.{build_codename(right, type(obj))}" for right in Right if has_right(who, right, obj)
+        }
 
 
 def _is_protected(obj: Model | None) -> TypeGuard[Model]:

@@ -21,13 +21,13 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin_pages import FromOutside, SuperusersOnly
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.principal import Principal
-from authz.sign_in.client_secrets import store_secret, stored_secret
+from authz.sign_in.client_secrets import read_stored_secret, store_secret
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
-from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services
+from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, parse_url, require_plausible_host
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
     admin.site.unregister(model)  # allauth's own pages show secrets, and audit nothing
@@ -64,10 +64,10 @@ class ClaimMappingAdmin(FromOutside, SuperusersOnly[ClaimMapping]):
         self, request: HttpRequest, obj: ClaimMapping, form: forms.ModelForm[ClaimMapping], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), Action.CLAIM_MAPPED, obj, detail={"group": obj.group_id})
+        record_action(Principal.of(request.user), Action.CLAIM_MAPPED, obj, detail={"group": obj.group_id})
 
     def delete_model(self, request: HttpRequest, obj: ClaimMapping) -> None:
-        record(Principal.of(request.user), Action.CLAIM_UNMAPPED, obj, detail={"group": obj.group_id})
+        record_action(Principal.of(request.user), Action.CLAIM_UNMAPPED, obj, detail={"group": obj.group_id})
         super().delete_model(request, obj)
 
 
@@ -150,7 +150,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
         if not url.startswith("https://"):
             raise forms.ValidationError(_("An issuer needs an https:// address."))
         try:
-            require_plausible(parsed_url(url)[0], services(is_verified=True))
+            require_plausible_host(parse_url(url)[0], build_service_policy(is_verified=True))
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
         return url
@@ -160,7 +160,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
         given: dict[str, Any] = super().clean() or {}
         row = self.instance
         is_same = (given.get("server_url"), given.get("client_id")) == (row.settings.get("server_url"), row.client_id)
-        if not given.get("secret") and not (is_same and stored_secret(row)):
+        if not given.get("secret") and not (is_same and read_stored_secret(row)):
             self.add_error("secret", _("Give the client secret that this issuer made for this site."))
         return given
 
@@ -190,7 +190,7 @@ class SignInAdmin(SuperusersOnly[SocialApp]):
     def save_model(self, request: HttpRequest, obj: SocialApp, form: forms.ModelForm[SocialApp], change: bool) -> None:
         super().save_model(request, obj, form, change)
         detail = {"issuer_before": form.initial.get("server_url", ""), "issuer": obj.settings["server_url"]}
-        record(Principal.of(request.user), Action.SETTING_CHANGED, obj, detail=detail)
+        record_action(Principal.of(request.user), Action.SETTING_CHANGED, obj, detail=detail)
 
 
 @admin.register(SocialAccount)
@@ -208,10 +208,10 @@ class LinkAdmin(SuperusersOnly[SocialAccount]):
     def save_model(self, request: HttpRequest, obj: SocialAccount, form: object, change: bool) -> None:
         super().save_model(request, obj, form, change)
         user: User = obj.user
-        record(Principal.of(request.user), Action.PROVIDER_LINKED, user, detail={"sign_in": obj.provider})
+        record_action(Principal.of(request.user), Action.PROVIDER_LINKED, user, detail={"sign_in": obj.provider})
 
     def delete_model(self, request: HttpRequest, obj: SocialAccount) -> None:
-        record(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"sign_in": obj.provider})
+        record_action(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"sign_in": obj.provider})
         super().delete_model(request, obj)
 
 
@@ -245,7 +245,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
         return bool(request.user.is_superuser)
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
-        record(Principal.of(request.user), Action.MFA_REMOVED, obj.user, detail={"type": obj.type})
+        record_action(Principal.of(request.user), Action.MFA_REMOVED, obj.user, detail={"type": obj.type})
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:

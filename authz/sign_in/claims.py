@@ -8,14 +8,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 
 MAX_VALUES = 1_000  # values read from one claim
 VALUE_LENGTH = 250  # characters
 
 
-def claim_values(claim: Any) -> set[str]:
+def read_claim_values(claim: Any) -> set[str]:
     """Return the names in a groups claim: a list of texts, one text, or nothing (no claim: no group)."""
     listed = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
     return {text for text in listed[:MAX_VALUES] if isinstance(text, str) and 0 < len(text) <= VALUE_LENGTH}
@@ -28,17 +28,17 @@ def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
     Memberships from earlier sign-ins that are no longer given end; those given by hand stay, whatever the mapping says.
     Values without a mapping are noted for the administrator and have no effect.
     """
-    note_unmapped(provider, follow_claims(user, provider=provider, values=values))
+    store_unmapped_values(provider, set_claim_memberships(user, provider=provider, values=values))
 
 
-def note_unmapped(provider: str, values: Iterable[str]) -> None:
+def store_unmapped_values(provider: str, values: Iterable[str]) -> None:
     """Store unmapped values for the administrator, who may map them."""
     for value in sorted(values):
         UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
 
 
 @transaction.atomic
-def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[str]:
+def set_claim_memberships(user: User, *, provider: str, values: Iterable[str]) -> set[str]:
     """Set memberships as `apply_claims` does; return the values without a mapping."""
     User.objects.select_for_update().get(pk=user.pk)  # serialise concurrent sign-ins
     named = set(values)
@@ -49,22 +49,22 @@ def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[st
         wanted.add(group_id)
     marks = ClaimMembership.objects.filter(user=user, provider=provider)
     for mark in marks.exclude(group_id__in=wanted).select_related("group"):
-        _leave(user, mark)
+        _remove_membership(user, mark)
     held = set(user.groups.values_list("pk", flat=True))
     for group in Group.objects.filter(pk__in=wanted - held):
-        _join(user, group, provider)
+        _add_membership(user, group, provider)
     return named - known
 
 
 # These do not call `units.join` and `units.leave`, which refuse to leave a place without a manager: the company's word
 # on who is in a group counts all the same.
-def _join(user: User, group: Group, provider: str) -> None:
+def _add_membership(user: User, group: Group, provider: str) -> None:
     user.groups.add(group)
     ClaimMembership.objects.create(user=user, group=group, provider=provider)
-    record(None, Action.MEMBER_ADDED, group, detail={"user": user.pk, "sign_in": provider})
+    record_action(None, Action.MEMBER_ADDED, group, detail={"user": user.pk, "sign_in": provider})
 
 
-def _leave(user: User, mark: ClaimMembership) -> None:
+def _remove_membership(user: User, mark: ClaimMembership) -> None:
     user.groups.remove(mark.group)
     mark.delete()
-    record(None, Action.MEMBER_REMOVED, mark.group, detail={"user": user.pk, "sign_in": mark.provider})
+    record_action(None, Action.MEMBER_REMOVED, mark.group, detail={"user": user.pk, "sign_in": mark.provider})

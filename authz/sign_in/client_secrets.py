@@ -7,7 +7,7 @@ import structlog
 from allauth.socialaccount.models import SocialApp
 from django.conf import settings
 
-from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
 
 log = structlog.get_logger(__name__)
 
@@ -15,22 +15,26 @@ log = structlog.get_logger(__name__)
 def store_secret(app: SocialApp, secret: str) -> None:
     """Encrypt the secret for the row's current issuer and client; the caller saves."""
     app.secret = ""
-    app.settings = app.settings | {"sealed_secret": seal(secret, purpose=_purpose(app), secrets=[settings.SECRET_KEY])}
+    app.settings = app.settings | {
+        "sealed_secret": seal_text(secret, purpose=_build_purpose(app), secrets=[settings.SECRET_KEY])
+    }
 
 
-def stored_secret(app: SocialApp) -> str:
+def read_stored_secret(app: SocialApp) -> str:
     """Return the stored secret; "" where there is none for this issuer and client under this COPILOT_SECRET_KEY."""
     try:
-        return unseal(app.settings.get("sealed_secret", ""), purpose=_purpose(app), secrets=[settings.SECRET_KEY])
+        return unseal_text(
+            app.settings.get("sealed_secret", ""), purpose=_build_purpose(app), secrets=[settings.SECRET_KEY]
+        )
     except SealBroken:
         log.warning("sign_in.client_secret_lost", provider=app.provider_id)
         return ""
 
 
-def sign_ins_without_secret() -> list[str]:
+def list_sign_ins_without_secret() -> list[str]:
     """Return the names of sign-ins in the admin without a usable secret."""
-    return [app.name for app in SocialApp.objects.order_by("name") if not stored_secret(app)]
+    return [app.name for app in SocialApp.objects.order_by("name") if not read_stored_secret(app)]
 
 
-def _purpose(app: SocialApp) -> str:
+def _build_purpose(app: SocialApp) -> str:
     return f"copilot client secret {app.client_id} at {app.settings.get('server_url')}"

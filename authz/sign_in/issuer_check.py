@@ -11,18 +11,18 @@ from django.views.decorators.http import require_POST
 from requests import RequestException
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from authz.sign_in.claim_admin import SignInForm
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.outgoing.http import refusal_in
+from copilot_site.lib.outgoing.http import find_refusal
 
 DISCOVERY = ".well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
-def fault_of(issuer: str) -> str:
+def find_issuer_fault(issuer: str) -> str:
     """Return why nobody can sign in with this issuer and what to do; "" where people can."""
     session = get_adapter().get_requests_session()
     address = f"{issuer.rstrip('/')}/{DISCOVERY}"
@@ -33,7 +33,7 @@ def fault_of(issuer: str) -> str:
         known = None
     except RequestException as error:
         return str(
-            refusal_in(error) or _("Nothing answers at this address. Check it, and that this server can reach it.")
+            find_refusal(error) or _("Nothing answers at this address. Check it, and that this server can reach it.")
         )
     if not isinstance(known, dict):
         return _("There is no OpenID configuration at %(address)s. Give the issuer as its documentation writes it.") % {
@@ -68,8 +68,8 @@ def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         sentence = str(wrong[0])
     else:
         issuer = form.cleaned_data["server_url"]
-        record(principal, Action.SIGN_IN_TESTED, detail={"issuer": issuer})
-        sentence = fault_of(issuer)
+        record_action(principal, Action.SIGN_IN_TESTED, detail={"issuer": issuer})
+        sentence = find_issuer_fault(issuer)
     shown = sentence or _("The issuer answers. Enter this address there as the one to return to: %(address)s") % {
         "address": request.build_absolute_uri(
             reverse("openid_connect_callback", args=[request.POST.get("provider_id") or "NAME"])

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.sign_in.backends import PeopleBackend
 from copilot_site.lib.errors import Unavailable
-from copilot_site.lib.http.client_address import client_address
+from copilot_site.lib.http.client_address import find_client_address
 
 TOO_MANY = _("Too many wrong attempts. Wait five minutes, then try again.")
 NO_DIRECTORY = _("The company directory does not answer now. Nothing was changed; try again in a moment.")
@@ -32,13 +32,13 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no ty
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the key of limits by address; visitors without one share a limit."""
-        return client_address(request) or "unknown"
+        return find_client_address(request) or "unknown"
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         """Check every sign-in last, however it began; refuse disabled accounts and service accounts."""
         if PeopleBackend().user_can_authenticate(user):
             return None
-        return refusal(request, str(_("This account cannot sign in. Ask an administrator.")))
+        return render_refusal(request, str(_("This account cannot sign in. Ask an administrator.")))
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Require the password again before a second factor changes, unless the sign-in is minutes old."""
@@ -95,12 +95,12 @@ class NewPasswordForm(PasswordChangeForm):
         return password
 
 
-def refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
+def render_refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
     """Return the page for a refused sign-in. sentence: why, and what to do."""
     return render(request, "authz/sign_in_refused.html", {"sentence": sentence}, status=status)
 
 
-def sign_in(request: HttpRequest, user: User, *, redirect_url: str) -> HttpResponse:
+def continue_sign_in(request: HttpRequest, user: User, *, redirect_url: str) -> HttpResponse:
     """Continue after a correct password: to the second factor, if there is one, or sign in."""
     login = Login(user=user, redirect_url=redirect_url)
     answer: HttpResponse = perform_password_login(request, {"username": user.get_username()}, login)

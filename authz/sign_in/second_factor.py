@@ -23,12 +23,12 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     """Encrypts secrets with a key derived from SECRET_KEY."""
 
     def encrypt(self, text: str) -> str:
-        return _cipher().encrypt(text.encode()).decode()
+        return _build_cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
         """Decrypt a secret. Raises InvalidInput where the signing key has changed: a new secret has to be set up."""
         try:
-            return _cipher().decrypt(encrypted_text.encode()).decode()
+            return _build_cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise InvalidInput(
                 _("This second factor was created with another signing key. Ask an administrator to reset it.")
@@ -48,6 +48,6 @@ class StaffNeedSecondFactor(MiddlewareMixin):
         return redirect("mfa_activate_totp")
 
 
-def _cipher() -> Fernet:
+def _build_cipher() -> Fernet:
     digest = hashlib.sha256(b"second factor:" + settings.SECRET_KEY.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))

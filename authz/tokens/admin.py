@@ -126,9 +126,9 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
         return [own, *super().get_urls()]
 
     def token(self, request: HttpRequest, account_id: int) -> HttpResponseBase:
-        return never_cache(self._token)(request, account_id)
+        return never_cache(self._show_token_form)(request, account_id)
 
-    def _token(self, request: HttpRequest, account_id: int) -> HttpResponse:
+    def _show_token_form(self, request: HttpRequest, account_id: int) -> HttpResponse:
         """Show a form for a token of the account; only the response to its POST has the secret."""
         account = get_object_or_404(ServiceAccount, pk=account_id)
         if not self.has_change_permission(request, account):

@@ -16,12 +16,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from authz.models import ApiToken, TokenUse
 from authz.principal import Principal
 from authz.rights.checks import get_visible
-from authz.rights.tree import tree
-from authz.scopes import DEFAULT_SCOPES, checked_scopes
+from authz.rights.tree import require_tree
+from authz.scopes import DEFAULT_SCOPES, validate_scopes
 from copilot_site.lib.errors import InvalidInput, NotFound
 from copilot_site.lib.text.bilingual import in_language
 
@@ -78,45 +78,47 @@ def issue_token(
         raise InvalidInput(
             _("A token is valid for 1 to %(most)s days, not %(days)s.") % {"most": MAX_DAYS, "days": days}
         )
-    chosen = checked_scopes(scopes)
-    folder = folder_named(holder, folder_id) if folder_id else None
+    chosen = validate_scopes(scopes)
+    folder = find_token_folder(holder, folder_id) if folder_id else None
     secret = f"ekc_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}"
     token = ApiToken.objects.create(
         user_id=holder.user_id,
         name=name.strip()[:100],
         prefix=secret[:PREFIX_LENGTH],
-        sha256=_sha256(secret),
+        sha256=_hash_secret(secret),
         scopes=chosen,
         folder=folder,
         expires_at=timezone.now() + timedelta(days=days),
     )
     detail = {"days": days, "scopes": chosen, "user": token.user_id}
-    record(principal, Action.TOKEN_ISSUED, token, detail=detail | ({"folder": str(folder_id)} if folder_id else {}))
+    record_action(
+        principal, Action.TOKEN_ISSUED, token, detail=detail | ({"folder": str(folder_id)} if folder_id else {})
+    )
     return token, secret
 
 
-def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
+def list_tokens(principal: Principal) -> QuerySet[ApiToken]:
     """Return the person's tokens that are not revoked, the newest first."""
     return ApiToken.objects.filter(user_id=principal.user_id, revoked_at=None)
 
 
-def folder_named(holder: Principal, folder_id: UUID) -> Any:
+def find_token_folder(holder: Principal, folder_id: UUID) -> Any:
     """Return the folder that a token is to be limited to; raise NotFound."""
-    return get_visible(tree().folder, holder, pk=folder_id)
+    return get_visible(require_tree().folder, holder, pk=folder_id)
 
 
-def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
+def list_folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
     """Return the first MAX_FOLDERS folders that a token of this person can be limited to, with their bases' names."""
-    rows = tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
+    rows = require_tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
     found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MAX_FOLDERS]
     named = ((pk, in_language(base), in_language(name) if parent_id else "") for pk, base, name, parent_id in found)
     return [(pk, f"{base} › {name}" if name else base) for pk, base, name in named]
 
 
-def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
+def find_folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
     """Return the names, by id, of the tokens' folders that the person may see."""
     rows = (
-        tree()
+        require_tree()
         .folder.objects.visible_to(principal)
         .filter(pk__in=[token.folder_id for token in tokens if token.folder_id])
     )
@@ -125,7 +127,7 @@ def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID,
 
 def revoke_token(principal: Principal, *, token_id: int) -> None:
     """Revoke a token of the person asking; raise NotFound for anybody else's."""
-    token = tokens_of(principal).filter(pk=token_id).first()
+    token = list_tokens(principal).filter(pk=token_id).first()
     if token is None:
         raise NotFound(_("You have no such token."))
     withdraw_token(principal, token)
@@ -135,37 +137,37 @@ def revoke_token(principal: Principal, *, token_id: int) -> None:
 def withdraw_token(by: Principal | None, token: ApiToken) -> None:
     """Revoke anybody's token; the caller has checked `by`. A revoked one stays unchanged."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-        record(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
+        record_action(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
 
 
-def bearer_of(secret: str, *, address: str = "") -> Bearer:
+def authenticate_token(secret: str, *, address: str = "") -> Bearer:
     """Return the bearer of this secret; note the use, and audit it once per hour and address.
 
     Raises TokenRefused. Only the right secret is told what is wrong with its token; any other is just unknown.
     """
     now = timezone.now()
     token = ApiToken.objects.select_related("user").filter(prefix=secret[:PREFIX_LENGTH]).first()
-    if token is None or not secrets.compare_digest(token.sha256, _sha256(secret)):
+    if token is None or not secrets.compare_digest(token.sha256, _hash_secret(secret)):
         raise TokenRefused(_("There is no such token. Create one on your tokens page."))
-    why = _why_dead(token, now)
+    why = _explain_invalid_token(token, now)
     if why:
-        _note_use(token, address, now, refused=why)
+        _record_token_use(token, address, now, refused=why)
         raise TokenRefused(why)
     if token.last_used_at is None or now - token.last_used_at > SEEN_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    _note_use(token, address, now)
+    _record_token_use(token, address, now)
     return Bearer(token.user, tuple(token.scopes), token)
 
 
-def owner_of(secret: str) -> int | None:
+def find_owner_id(secret: str) -> int | None:
     """Return the id of the account that this secret opens, or None. Records nothing."""
     found = ApiToken.objects.filter(
         prefix=secret[:PREFIX_LENGTH], revoked_at=None, expires_at__gt=timezone.now()
     ).first()
-    return found.user_id if found and secrets.compare_digest(found.sha256, _sha256(secret)) else None
+    return found.user_id if found and secrets.compare_digest(found.sha256, _hash_secret(secret)) else None
 
 
-def _why_dead(token: ApiToken, now: datetime) -> str:
+def _explain_invalid_token(token: ApiToken, now: datetime) -> str:
     """Return why this token is invalid, in one sentence; "" while it is valid."""
     if token.revoked_at is not None:
         return _("This token was revoked on %(day)s. Create a new one on your tokens page.") % {
@@ -180,7 +182,7 @@ def _why_dead(token: ApiToken, now: datetime) -> str:
     return ""
 
 
-def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = "") -> None:
+def _record_token_use(token: ApiToken, address: str, now: datetime, *, refused: str = "") -> None:
     """Record the use, unless the log has it within the last hour. refused: why it was refused."""
     same = TokenUse.objects.filter(token=token, address=address, is_refused=bool(refused))
     if same.filter(recorded_at__gt=now - RECORDED_EVERY).exists():
@@ -193,13 +195,13 @@ def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = ""
             recorded_at=now
         ):  # of concurrent uses one is recorded
             action, outcome = (Action.TOKEN_REFUSED, Outcome.DENY) if refused else (Action.TOKEN_USED, Outcome.ALLOW)
-            record(Principal.of(token.user), action, token, outcome=outcome, reason=refused)
+            record_action(Principal.of(token.user), action, token, outcome=outcome, reason=refused)
 
 
-def _sha256(secret: str) -> str:
+def _hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def living_tokens_for(folder_id: UUID) -> int:
+def count_valid_tokens(folder_id: UUID) -> int:
     """Return the number of valid API tokens limited to this folder."""
     return ApiToken.objects.filter(folder=folder_id, revoked_at=None, expires_at__gt=timezone.now()).count()

@@ -7,7 +7,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from authz.people.names import require_usable
+from authz.people.names import require_usable_name
 from authz.scopes import DEFAULT_SCOPES, TokenScope
 from authz.tokens.api_tokens import DEFAULT_DAYS, MAX_DAYS
 from copilot_site.lib.errors import InvalidInput
@@ -27,7 +27,7 @@ class OwnTokenForm(forms.Form):
 def clean_name(name: str) -> str:
     """Return the form's name for a new account. Raises ValidationError."""
     try:
-        require_usable(name)
+        require_usable_name(name)
     except InvalidInput as problem:
         raise forms.ValidationError(str(problem)) from problem
     return name

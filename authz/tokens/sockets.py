@@ -12,20 +12,20 @@ from django.contrib.sessions.backends.db import SessionStore
 
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens.api_tokens import TokenRefused, bearer_of, owner_of
-from copilot_site.lib.http.sockets import address_of, bearer_token
+from authz.tokens.api_tokens import TokenRefused, authenticate_token, find_owner_id
+from copilot_site.lib.http.sockets import find_scope_address, read_bearer_token
 from copilot_site.lib.load.seats import Owners
 
 
-def principal_of(scope: Mapping[str, Any]) -> Principal:
+def find_socket_principal(scope: Mapping[str, Any]) -> Principal:
     """Return the person whose session opened the socket, reloaded; where it came with a token, only that counts.
 
     Nobody when the token no longer opens conversations, the account was disabled, they signed out, or their password
     was changed since.
     """
-    secret = bearer_token(scope)
+    secret = read_bearer_token(scope)
     if secret is not None:
-        return _through_token(secret, address_of(scope))
+        return _authenticate_by_token(secret, find_scope_address(scope))
     opened: Any = scope.get("session")
     key = opened.session_key if opened is not None else None
     if not key:
@@ -35,23 +35,23 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     return Principal.of(get_user(request)).signed_in(key)
 
 
-def _through_token(secret: str, address: str) -> Principal:
+def _authenticate_by_token(secret: str, address: str) -> Principal:
     try:
-        principal = bearer_of(secret, address=address).principal
+        principal = authenticate_token(secret, address=address).principal
     except TokenRefused:
         return Principal.nobody()
     return principal if principal.may_use(TokenScope.CHAT) else Principal.nobody()
 
 
-def _of_token(header: str) -> int | None:
+def _find_token_owner(header: str) -> int | None:
     scheme, _space, secret = header.partition(" ")
-    return owner_of(secret.strip()) if scheme.lower() == "bearer" else None
+    return find_owner_id(secret.strip()) if scheme.lower() == "bearer" else None
 
 
-def _of_session(key: str) -> int | None:
+def _find_session_owner(key: str) -> int | None:
     with suppress(ValueError):  # a missing or malformed key
         return int(SessionStore(key).get(SESSION_KEY, ""))
     return None
 
 
-OWNERS = Owners(of_token=_of_token, of_session=_of_session)
+OWNERS = Owners(of_token=_find_token_owner, of_session=_find_session_owner)

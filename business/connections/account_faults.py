@@ -92,12 +92,14 @@ SELECT has_database_privilege(current_database(), 'CREATE'), quote_ident(current
 """
 
 
-def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[AccountFault]:
+def find_account_faults(connection: psycopg.Connection, schemas: Collection[str]) -> list[AccountFault]:
     """Return the faults of a connection's account as a data source's, the gravest first."""
-    return [*_too_much(connection), *_too_little(connection, schemas)]
+    return [*_find_excessive_rights(connection), *_find_missing_rights(connection, schemas)]
 
 
-def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[AccountFault]:
+def find_forbidden_reach(
+    connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC"
+) -> Iterator[AccountFault]:
     """Yield what a role reaches beyond tables: catalogs with secrets, files, programs, other servers.
 
     held_by: whose rights to revoke, as SQL; a sandbox's role has none of its own.
@@ -117,10 +119,10 @@ def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "
         yield AccountFault(sentence % {"role": role, "name": name}, f"REVOKE USAGE ON {name} FROM {held_by};")
 
 
-def _too_much(connection: psycopg.Connection) -> Iterator[AccountFault]:
+def _find_excessive_rights(connection: psycopg.Connection) -> Iterator[AccountFault]:
     role = connection.info.user
     given: dict[str, Any] = {"role": role, "powerful": list(POWERFUL)}
-    who = _quoted(connection, role)
+    who = _quote_identifier(connection, role)
     powers = {
         "SUPERUSER": _("The account %(role)s is a superuser."),
         "CREATEROLE": _("The account %(role)s can create roles."),
@@ -141,17 +143,17 @@ def _too_much(connection: psycopg.Connection) -> Iterator[AccountFault]:
     for kind, name, administrator in connection.execute(_OWNED, given).fetchall():
         sentence = _("The account %(role)s owns %(name)s, and could change it.") % {"role": role, "name": name}
         yield AccountFault(sentence, f"ALTER {kind} {name} OWNER TO {administrator};")
-    yield from out_of_bounds(connection, role, held_by=f"PUBLIC, {who}")
+    yield from find_forbidden_reach(connection, role, held_by=f"PUBLIC, {who}")
 
 
-def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Iterator[AccountFault]:
+def _find_missing_rights(connection: psycopg.Connection, schemas: Collection[str]) -> Iterator[AccountFault]:
     role = connection.info.user
     may_create, database, who, has_functions = connection.execute(_LACKS).fetchone() or (False, "", "", False)
     if not has_functions:
         yield AccountFault(
             _("The database lacks the functions by which the account %(role)s makes roles for sandboxes.")
             % {"role": role},
-            setup_command(role, connection.info.dbname, schemas),
+            build_setup_command(role, connection.info.dbname, schemas),
         )
     if not may_create:
         sentence = _("The account %(role)s cannot create schemas in the database.") % {"role": role}
@@ -165,14 +167,14 @@ def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Ite
             yield AccountFault(sentence, _("take it out of the schemas of the data source"))
         elif not row[0]:
             sentence = _("The account %(role)s cannot use the schema %(name)s.") % {"role": role, "name": schema}
-            yield AccountFault(sentence, f"GRANT USAGE ON SCHEMA {_quoted(connection, schema)} TO {who};")
+            yield AccountFault(sentence, f"GRANT USAGE ON SCHEMA {_quote_identifier(connection, schema)} TO {who};")
 
 
-def setup_command(account: str, database: str, schemas: Collection[str] = (), *, more: str = "") -> str:
+def build_setup_command(account: str, database: str, schemas: Collection[str] = (), *, more: str = "") -> str:
     """Return the command that prints the SQL for the administrator of the database."""
     more = "".join(f" --schema {schema}" for schema in schemas if schema != "public") + more
     return f"manage.py data_source setup --account {account} --database {database}{more} | psql -d {database}"
 
 
-def _quoted(connection: psycopg.Connection, name: str) -> str:
+def _quote_identifier(connection: psycopg.Connection, name: str) -> str:
     return psycopg.sql.Identifier(name).as_string(connection)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection, models
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.outgoing.addresses import checked, services
+from copilot_site.lib.outgoing.addresses import build_service_policy, check_target
 
 CONNECT_TIMEOUT_S = 5
 
@@ -53,16 +53,16 @@ class Address:
             "connect_timeout": CONNECT_TIMEOUT_S,
             "application_name": "copilot",
             "client_encoding": "UTF8",
-            **(self._guarded(self.tls) if self.tls else {}),
+            **(self._build_protection_keywords(self.tls) if self.tls else {}),
         }
 
-    def _guarded(self, tls: Tls) -> dict[str, Any]:
+    def _build_protection_keywords(self, tls: Tls) -> dict[str, Any]:
         """Return the keywords that protect the password: only checked addresses, and no clear-text authentication.
 
         libpq takes as many hosts as addresses; TLS checks the host. Where no certificate proves the server, only SCRAM
         is allowed: it does not send the password, and the server must prove that it knows it.
         """
-        target = checked(self.host, self.port, services())
+        target = check_target(self.host, self.port, build_service_policy())
         guarded = {
             "host": ",".join([target.host] * len(target.addresses)),
             "hostaddr": ",".join(target.addresses),
@@ -71,7 +71,7 @@ class Address:
             "passfile": os.devnull,  # an empty password must not pick up one from ~/.pgpass
         }
         if tls is Tls.VERIFY_FULL:
-            guarded["sslrootcert"] = certificate_authorities()
+            guarded["sslrootcert"] = find_ca_certificates()
         elif self.password:
             guarded["require_auth"] = "scram-sha-256"
         return guarded
@@ -100,7 +100,7 @@ class Address:
         )
 
 
-def certificate_authorities() -> str:
+def find_ca_certificates() -> str:
     """Return the file of CA certificates, or `system`: libpq looks only in the home folder."""
     if settings.DATABASE_CA:
         return str(settings.DATABASE_CA)

@@ -21,17 +21,17 @@ class SourceRefused(InvalidInput):
     """This server or account cannot be a data source; the text says what has to change."""
 
 
-def require_elsewhere(connection: psycopg.Connection) -> None:
+def require_foreign_server(connection: psycopg.Connection) -> None:
     """Raise SourceRefused for a connection to the product's own server, or to one that does not tell its number."""
     try:
         row = connection.execute(_WHO).fetchone()
     except psycopg.Error as error:
-        raise _silent(error) from error
-    _compare(row, own_identifier())
+        raise _build_unidentified_refusal(error) from error
+    _require_other_identifier(row, load_own_server_identifier())
 
 
-async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
-    """Raise SourceRefused as `require_elsewhere` does, and for a superuser's connection."""
+async def require_foreign_server_async(connection: psycopg.AsyncConnection) -> None:
+    """Raise SourceRefused as `require_foreign_server` does, and for a superuser's connection."""
     if connection.info.parameter_status("is_superuser") == "on":
         raise SourceRefused(
             _("The account %(user)s is a superuser there: run ALTER ROLE %(role)s NOSUPERUSER.")
@@ -40,12 +40,12 @@ async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
     try:
         row = await (await connection.execute(_WHO)).fetchone()
     except psycopg.Error as error:
-        raise _silent(error) from error
-    _compare(row, await sync_to_async(own_identifier, thread_sensitive=False)())
+        raise _build_unidentified_refusal(error) from error
+    _require_other_identifier(row, await sync_to_async(load_own_server_identifier, thread_sensitive=False)())
 
 
 @cache
-def own_identifier() -> int:
+def load_own_server_identifier() -> int:
     """Return the number of the product's own server, cached per process. Raises SourceRefused where it has none."""
     try:
         with psycopg.connect(**own.get_connection_params()) as connection:  # not Django's: any thread may call this
@@ -60,7 +60,7 @@ def own_identifier() -> int:
     return int(row[0]) if row else 0
 
 
-def _compare(row: tuple[int, ...] | None, ours: int) -> None:
+def _require_other_identifier(row: tuple[int, ...] | None, ours: int) -> None:
     if row is None or int(row[0]) == ours:
         raise SourceRefused(
             _(
@@ -70,7 +70,7 @@ def _compare(row: tuple[int, ...] | None, ours: int) -> None:
         )
 
 
-def _silent(error: psycopg.Error) -> SourceRefused:
+def _build_unidentified_refusal(error: psycopg.Error) -> SourceRefused:
     return SourceRefused(
         _(
             "The server does not say which one it is (%(why)s): run GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() "

@@ -25,9 +25,15 @@ from psycopg import sql
 from psycopg.types.string import TextLoader
 
 from business.connections.address import Address, has_setting
-from business.connections.identity import SourceRefused, require_elsewhere, require_elsewhere_async
+from business.connections.identity import SourceRefused, require_foreign_server, require_foreign_server_async
 from business.guard.guard import GuardedSql
-from business.guard.refusal import Reason, SqlRefused, refused_there, too_late, too_long_a_row
+from business.guard.refusal import (
+    Reason,
+    SqlRefused,
+    build_database_refusal,
+    build_long_row_refusal,
+    build_timeout_refusal,
+)
 from business.limits import Limits
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing.addresses import AddressRefused
@@ -66,7 +72,7 @@ class Rows:
 
 
 @asynccontextmanager
-async def reading(
+async def open_read_only(
     address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS
 ) -> AsyncIterator[psycopg.AsyncConnection]:
     """Open a connection inside a read-only transaction under the limits, rolled back at the end.
@@ -78,20 +84,20 @@ async def reading(
         keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # resolves the host's name
         connection = await psycopg.AsyncConnection.connect(**keywords, autocommit=True)
     except (psycopg.OperationalError, AddressRefused) as error:
-        raise unavailable(address, error) from error
+        raise build_unavailable_error(address, error) from error
     began = time.monotonic()
     try:
         if not address.is_own:
-            await require_elsewhere_async(connection)
+            await require_foreign_server_async(connection)
         connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
         if has_setting(connection, "transaction_timeout"):
             await connection.execute(sql.SQL("SET transaction_timeout = {}").format(limits.ms))
-        await connection.execute(_begin(time_zone, limits))
-        bound_memory(connection)
+        await connection.execute(_build_begin_statement(time_zone, limits))
+        limit_process_memory(connection)
         yield connection
     except psycopg.Error as error:
         is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
-        raise too_late(limits.seconds) if is_ended else _refused(error, limits) from error
+        raise build_timeout_refusal(limits.seconds) if is_ended else _convert_database_error(error, limits) from error
     except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
         raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
     except asyncio.CancelledError:  # cancel it on the server, too
@@ -102,7 +108,7 @@ async def reading(
         await connection.close()
 
 
-def connected(address: Address) -> psycopg.Connection:
+def connect_to_source(address: Address) -> psycopg.Connection:
     """Return a connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
 
     Sets standard_conforming_strings: views contain names of org units as literals.
@@ -110,10 +116,10 @@ def connected(address: Address) -> psycopg.Connection:
     try:
         connection = psycopg.connect(**address.keywords())
     except (psycopg.OperationalError, AddressRefused) as error:
-        raise unavailable(address, error) from error
+        raise build_unavailable_error(address, error) from error
     if not address.is_own:
         try:
-            require_elsewhere(connection)
+            require_foreign_server(connection)
         except SourceRefused:
             connection.close()
             raise
@@ -123,31 +129,35 @@ def connected(address: Address) -> psycopg.Connection:
     return connection
 
 
-async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits) -> None:
+async def require_affordable_aggregates(
+    connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits
+) -> None:
     """Raise SqlRefused when the plan aggregates too many bytes into one value: no time limit interrupts that."""
     if checked.gathering is None:
         return
-    plan = await _plan_of(connection, checked)
-    if _gathered(plan, checked.gathering.row_bytes) * checked.gathering.times > limits.gathered_bytes:
+    plan = await _fetch_generic_plan(connection, checked)
+    if _estimate_aggregated_bytes(plan, checked.gathering.row_bytes) * checked.gathering.times > limits.gathered_bytes:
         raise SqlRefused(
             Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
         )
 
 
-async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
+async def _fetch_generic_plan(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
     """Return the generic plan, so that a refusal reveals no value frequencies. Older servers plan with the values."""
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
         for text in checked.unseen:
             with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
                 async with connection.transaction():
-                    return await explained(connection, text, generic=True)
-    plan = await explained(connection, checked.sql)  # reports the statement's error
+                    return await explain_statement(connection, text, generic=True)
+    plan = await explain_statement(connection, checked.sql)  # reports the statement's error
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
         raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
     return plan
 
 
-async def explained(connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False) -> dict[str, Any]:
+async def explain_statement(
+    connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False
+) -> dict[str, Any]:
     """Return the plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for unknown values."""
     how = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " if generic else "EXPLAIN (FORMAT JSON) "
     row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare=not generic)).fetchone()
@@ -155,7 +165,7 @@ async def explained(connection: psycopg.AsyncConnection, statement: str, *, gene
     return plan
 
 
-def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
+def _estimate_aggregated_bytes(plan: dict[str, Any], row_bytes: int) -> float:
     """Return the bytes that enter a plan's aggregates and subqueries, by the planner's rows and widths."""
 
     def size(part: dict[str, Any]) -> float:
@@ -164,22 +174,22 @@ def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
     below: list[dict[str, Any]] = plan.get("Plans", [])
     own = sum(map(size, below)) if "Agg" in plan.get("Node Type", "") else 0.0
     queries = sum(size(part) for part in below if part.get("Parent Relationship") in ("InitPlan", "SubPlan"))
-    return own + queries + sum(_gathered(part, row_bytes) for part in below)
+    return own + queries + sum(_estimate_aggregated_bytes(part, row_bytes) for part in below)
 
 
-async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
+async def fetch_rows(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
     """Return the first rows of a query, within the limits and MAX_BYTES of text, whatever the statement says.
 
     Raises SqlRefused where the first row alone is longer, instead of an empty answer.
     """
-    return (await _fetched(connection, statement, limits))[0]
+    return (await _fetch_through_cursor(connection, statement, limits))[0]
 
 
-async def fetch_and_count(
+async def fetch_and_count_rows(
     connection: psycopg.AsyncConnection, statement: str, limits: Limits
 ) -> tuple[Rows, int | None]:
-    """Return what `fetch` does, and the number of rows if some were left out; None where there is no time to count."""
-    rows, read = await _fetched(connection, statement, limits)
+    """Return what `fetch_rows` does, and the number of rows if some were left out; None where there is no time to count."""
+    rows, read = await _fetch_through_cursor(connection, statement, limits)
     if not rows.is_truncated or len(rows.rows) < limits.rows:
         return rows, None
     try:
@@ -192,7 +202,9 @@ async def fetch_and_count(
     return replace(rows, is_truncated=False), read + passed.rowcount
 
 
-async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> tuple[Rows, int]:
+async def _fetch_through_cursor(
+    connection: psycopg.AsyncConnection, statement: str, limits: Limits
+) -> tuple[Rows, int]:
     """Return the rows within the limits, and the number that the cursor returned."""
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
@@ -208,29 +220,31 @@ async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: 
             size_bytes += sum(len(str(value)) for value in row)
             if len(rows) == limits.rows or size_bytes > MAX_BYTES:
                 if not rows:
-                    raise too_long_a_row()
+                    raise build_long_row_refusal()
                 is_truncated = True
                 break
             rows.append(row)
     return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000)), read
 
 
-async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
+async def count_rows(connection: psycopg.AsyncConnection, statement: str) -> int:
     """Return the number of rows of a guarded statement without its outer limit, counted by the database."""
     query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
     row = await (await connection.execute(query, prepare=True)).fetchone()
     return int(row[0]) if row else 0
 
 
-def unavailable(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
+def build_unavailable_error(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
     """Return the reason in one sentence, without the password and without the driver's multi-line text."""
     text = str(error)
     if isinstance(error, AddressRefused):
         return SourceUnavailable(text)
-    return unavailable_at(address, str(next((message for part, message in _REASONS if part in text), UNREACHABLE)))
+    return build_unavailable_error_from(
+        address, str(next((message for part, message in _REASONS if part in text), UNREACHABLE))
+    )
 
 
-def unavailable_at(address: Address, message: str) -> SourceUnavailable:
+def build_unavailable_error_from(address: Address, message: str) -> SourceUnavailable:
     """Return the error. message: the reason, with placeholders for parts of the address."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
     log.warning("data_source.unreachable", why=message % named)
@@ -266,7 +280,7 @@ _REASONS = (
 )
 
 
-def _begin(time_zone: str, limits: Limits) -> sql.Composed:
+def _build_begin_statement(time_zone: str, limits: Limits) -> sql.Composed:
     statements: list[sql.Composable] = [sql.SQL("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")]
     statements += [
         sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
@@ -275,31 +289,31 @@ def _begin(time_zone: str, limits: Limits) -> sql.Composed:
     return sql.SQL("; ").join([*statements, sql.SQL("SAVEPOINT begun")])
 
 
-async def begin_again(connection: psycopg.AsyncConnection) -> None:
+async def restart_transaction(connection: psycopg.AsyncConnection) -> None:
     """Roll back after an error to an empty transaction; its time limit goes on."""
     await connection.execute("ROLLBACK TO SAVEPOINT begun")
 
 
-def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
+def _convert_database_error(error: psycopg.Error, limits: Limits) -> SqlRefused:
     is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
     if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
-        return too_late(limits.seconds)
+        return build_timeout_refusal(limits.seconds)
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return SqlRefused(Reason.DATABASE, _("A table this question needs is being changed. Ask again in a moment."))
-    return refused_there(error.diag.message_primary or type(error).__name__)
+    return build_database_refusal(error.diag.message_primary or type(error).__name__)
 
 
 # PostgreSQL has no limit of the memory of one process, Linux has, for a server on this machine under the same account.
 OWN_BYTES = 384 * 1024 * 1024  # plus 128 MB of shared buffers makes the 512 MB of a query
 
 
-def bound_memory(connection: psycopg.AsyncConnection[Any]) -> bool:
+def limit_process_memory(connection: psycopg.AsyncConnection[Any]) -> bool:
     """Limit the process's further allocations; beyond it PostgreSQL ends the statement with `out_of_memory`.
 
     Returns whether it is limited: not on another machine, container or account.
     """
     process_id = connection.info.backend_pid
-    if sys.platform != "linux" or not is_behind(connection, process_id):
+    if sys.platform != "linux" or not is_process_of_connection(connection, process_id):
         return False
     with suppress(PermissionError, ProcessLookupError):
         resource.prlimit(process_id, resource.RLIMIT_DATA, (OWN_BYTES, OWN_BYTES))
@@ -307,7 +321,7 @@ def bound_memory(connection: psycopg.AsyncConnection[Any]) -> bool:
     return False
 
 
-def is_behind(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool:
+def is_process_of_connection(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool:
     """Return whether the local process with this id is the connection's: its title names account, database and port."""
     title = Path(f"/proc/{process_id}/cmdline")
     with socket.socket(fileno=os.dup(connection.fileno())) as ours:

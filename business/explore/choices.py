@@ -16,22 +16,22 @@ from business.explore.fields import (
     VALUELESS,
     Fields,
     FilterFields,
-    code_of_period,
-    dimension_of,
+    format_period_code,
+    format_sort_code,
     label_of,
-    metric_of,
-    period_of,
-    sort_code,
+    parse_dimension_code,
+    parse_metric_code,
+    parse_period_code,
 )
 from business.logical_query.catalog import Catalog
-from business.logical_query.comparisons import require_kept
+from business.logical_query.comparisons import require_supported_grain
 from business.logical_query.conditions import Conditions
-from business.logical_query.metrics import model_of_metric
-from business.logical_query.phrases import plural
+from business.logical_query.metrics import find_metric_table
+from business.logical_query.phrases import pluralise
 from business.logical_query.query import Dimension as By
 from business.logical_query.query import Grain, Inexpressible, Metric
-from business.logical_query.source import JoinedTables, carrier_of
-from business.logical_query.times import period_days
+from business.logical_query.source import JoinedTables, find_common_referrer
+from business.logical_query.times import resolve_period
 from business.semantic_layer.model import Dimension, Named, SemanticModel
 
 GRAINS = {
@@ -133,7 +133,7 @@ class Choices:
         if self.fields.listed:
             return self.fields.listed if self.fields.listed in self.catalog.models else ""
         try:
-            return model_of_metric(self._metric, self.catalog) if self._metric else ""
+            return find_metric_table(self._metric, self.catalog) if self._metric else ""
         except Inexpressible:
             return ""
 
@@ -141,21 +141,23 @@ class Choices:
     def _metric(self) -> Metric | None:
         """Return the first metric, which determines the table."""
         try:
-            return Metric.model_validate(metric_of(self.fields.numbers[0])) if self.fields.numbers else None
+            return Metric.model_validate(parse_metric_code(self.fields.numbers[0])) if self.fields.numbers else None
         except ValidationError:
             return None
 
     @cached_property
     def metrics(self) -> list[Group]:
         """Return by table: the count of its rows, its measures, its number columns, its list."""
-        return [(label_of(model), list(self._metrics_of(model))) for model in self.catalog.layer.semantic_models]
+        return [
+            (label_of(model), list(self._list_metric_choices(model))) for model in self.catalog.layer.semantic_models
+        ]
 
-    def _metrics_of(self, model: SemanticModel) -> Iterator[Choice]:
+    def _list_metric_choices(self, model: SemanticModel) -> Iterator[Choice]:
         name = label_of(model)
-        things = name if (get_language() or "en").startswith("zh") else plural(name)
-        yield Choice(model.name, _("number of %(name)s") % {"name": things}, _described(model))
+        things = name if (get_language() or "en").startswith("zh") else pluralise(name)
+        yield Choice(model.name, _("number of %(name)s") % {"name": things}, _description_of(model))
         for measure in model.measures:
-            yield Choice(f"{model.name}.{measure.name}", label_of(measure), _described(measure))
+            yield Choice(f"{model.name}.{measure.name}", label_of(measure), _description_of(measure))
         chosen = [metric for metric in self.fields.metrics if metric.partition(":")[2].startswith(f"{model.name}.")]
         keys = {entity.expr for entity in model.entities}
         is_offered = len(self.catalog.models) <= MANY_TABLES or model.name == self.base
@@ -164,8 +166,8 @@ class Choices:
             is_quantity = is_offered and dimension.type == "number" and dimension.expr not in keys
             for agg, text in AGGREGATES.items():
                 if (is_quantity and agg in OFFERED_AGGREGATES) or f"{agg}:{code}" in chosen:
-                    yield Choice(f"{agg}:{code}", text % {"name": label_of(dimension)}, _described(dimension))
-        yield Choice(f"{LIST}{model.name}", _("list of %(name)s") % {"name": things}, _described(model))
+                    yield Choice(f"{agg}:{code}", text % {"name": label_of(dimension)}, _description_of(dimension))
+        yield Choice(f"{LIST}{model.name}", _("list of %(name)s") % {"name": things}, _description_of(model))
 
     @property
     def metric_slots(self) -> tuple[str, ...]:
@@ -194,8 +196,10 @@ class Choices:
         chosen |= {item.field for item in self.fields.filters}
         named = {self.catalog.dimensions[item][0].name for item in chosen if item in self.catalog.dimensions} | chosen
         every = self.catalog.layer.semantic_models
-        near = [model for model in every if model.name in self._upward and self._leads_to(model.name)]
-        return near + [model for model in every if model not in near and (model.name in named or self._belongs(model))]
+        near = [model for model in every if model.name in self._upward and self._can_join_to(model.name)]
+        return near + [
+            model for model in every if model not in near and (model.name in named or self._belongs_to_rows(model))
+        ]
 
     @cached_property
     def _upward(self) -> set[str]:
@@ -207,19 +211,19 @@ class Choices:
             fresh = {step.one for step in self.catalog.joins.steps if step.many in fresh} - found
         return found
 
-    def _leads_to(self, name: str) -> bool:
+    def _can_join_to(self, name: str) -> bool:
         try:
             return self.catalog.joins.up(self.base, name) is not None
         except Inexpressible:
             return False
 
-    def _belongs(self, model: SemanticModel) -> bool:
+    def _belongs_to_rows(self, model: SemanticModel) -> bool:
         """Return whether a table's rows belong to the counted or listed things, so that counting duplicates nothing."""
         is_of_things = bool(self.fields.listed) or bool(self._metric and self._metric.name in self.catalog.models)
         if not (self.base and is_of_things) or len(self.catalog.models) > MANY_TABLES:
             return False
         try:
-            return bool(carrier_of(self.base, [model.name], self.catalog))
+            return bool(find_common_referrer(self.base, [model.name], self.catalog))
         except Inexpressible:
             return False
 
@@ -227,40 +231,42 @@ class Choices:
     def breakdowns(self) -> list[Group]:
         """Return the possible breakdowns of a number, or columns of a list."""
         if self.fields.listed:
-            near = (model for model in self.reached if model.name in self._upward and self._leads_to(model.name))
-            return [(label_of(model), list(self._columns_of(model))) for model in near]
-        first = [(_("Time"), list(self._grains("", self.own_time)))] if self.own_time else []
-        return first + [(label_of(model), list(self._breakdowns_of(model))) for model in self.reached]
+            near = (model for model in self.reached if model.name in self._upward and self._can_join_to(model.name))
+            return [(label_of(model), list(self._list_column_choices(model))) for model in near]
+        first = [(_("Time"), list(self._list_grain_choices("", self.own_time)))] if self.own_time else []
+        return first + [(label_of(model), list(self._list_breakdown_choices(model))) for model in self.reached]
 
-    def _breakdowns_of(self, model: SemanticModel) -> Iterator[Choice]:
+    def _list_breakdown_choices(self, model: SemanticModel) -> Iterator[Choice]:
         is_counted = bool(self._metric and self._metric.name == model.name)
         is_each = bool(model.primary) and not is_counted
         if is_each:
-            yield Choice(model.name, _("each %(name)s") % {"name": label_of(model)}, _described(model))
+            yield Choice(model.name, _("each %(name)s") % {"name": label_of(model)}, _description_of(model))
         for dimension in model.dimensions:
             name = f"{model.name}.{dimension.name}"
             if dimension.type == "time":
                 is_told = name != self.own_time or any(item.startswith(f"{name}@") for item in self.fields.breakdowns)
-                yield from self._grains(name, name) if is_told else ()
+                yield from self._list_grain_choices(name, name) if is_told else ()
             elif not (model.primary and _is_key_or_name(model, dimension)) or name in self.fields.breakdowns:
-                yield Choice(name, self._label(model, dimension), _described(dimension))
+                yield Choice(name, self._label_dimension(model, dimension), _description_of(dimension))
 
-    def _columns_of(self, model: SemanticModel) -> Iterator[Choice]:
+    def _list_column_choices(self, model: SemanticModel) -> Iterator[Choice]:
         if model.name != self.base and model.name in self.fields.breakdowns:
             yield Choice(model.name, label_of(model))
         for dimension in model.dimensions:
-            yield Choice(f"{model.name}.{dimension.name}", self._label(model, dimension), _described(dimension))
+            yield Choice(
+                f"{model.name}.{dimension.name}", self._label_dimension(model, dimension), _description_of(dimension)
+            )
 
-    def _label(self, model: SemanticModel, dimension: Dimension) -> str:
+    def _label_dimension(self, model: SemanticModel, dimension: Dimension) -> str:
         """Return its label, with its table if that is not the chosen metric's."""
         own = label_of(dimension)
         return own if model.name == self.base else _("%(table)s: %(name)s") % {"table": label_of(model), "name": own}
 
-    def _grains(self, code: str, name: str) -> Iterator[Choice]:
+    def _list_grain_choices(self, code: str, name: str) -> Iterator[Choice]:
         model, dimension = self.catalog.dimension(name)
         for grain in get_args(Grain):
-            if _keeps(dimension, grain):
-                yield Choice(f"{code}@{grain}", f"{self._label(model, dimension)} {GRAINS[grain]}")
+            if _supports_grain(dimension, grain):
+                yield Choice(f"{code}@{grain}", f"{self._label_dimension(model, dimension)} {GRAINS[grain]}")
 
     @cached_property
     def own_time(self) -> str:
@@ -276,9 +282,9 @@ class Choices:
     @cached_property
     def times(self) -> list[Choice]:
         """Return the time dimensions for a period; the first is the metric's own."""
-        own = [Choice("", self._label(*self.catalog.dimension(self.own_time)))] if self.own_time else []
+        own = [Choice("", self._label_dimension(*self.catalog.dimension(self.own_time)))] if self.own_time else []
         named = (
-            Choice(f"{model.name}.{dimension.name}", self._label(model, dimension))
+            Choice(f"{model.name}.{dimension.name}", self._label_dimension(model, dimension))
             for model in self.reached
             for dimension in model.dimensions
             if dimension.type == "time"
@@ -293,16 +299,22 @@ class Choices:
         if not chosen or chosen == DATES or chosen in {item.value for item in known}:
             return known
         try:
-            period = period_of(chosen)
-            start, end = period_days(period, self.today, self.catalog.layer.fiscal_year_start)
+            period = parse_period_code(chosen)
+            start, end = resolve_period(period, self.today, self.catalog.layer.fiscal_year_start)
         except Inexpressible:
             return known
-        return [*known, Choice(code_of_period(period), _("%(start)s to before %(end)s") % {"start": start, "end": end})]
+        return [
+            *known,
+            Choice(format_period_code(period), _("%(start)s to before %(end)s") % {"start": start, "end": end}),
+        ]
 
     @cached_property
     def filterable(self) -> list[Group]:
         return [
-            (label_of(m), [Choice(f"{m.name}.{d.name}", self._label(m, d), _described(d)) for d in m.dimensions])
+            (
+                label_of(m),
+                [Choice(f"{m.name}.{d.name}", self._label_dimension(m, d), _description_of(d)) for d in m.dimensions],
+            )
             for m in self.reached
         ]
 
@@ -310,16 +322,16 @@ class Choices:
     def filters(self) -> list[FilterRow]:
         """Return a line for each condition, and an empty one."""
         chosen = (*self.fields.filters, FilterFields(""))
-        return [self._filter(number, item) for number, item in enumerate(chosen)]
+        return [self._build_filter_row(number, item) for number, item in enumerate(chosen)]
 
-    def _filter(self, number: int, chosen: FilterFields) -> FilterRow:
+    def _build_filter_row(self, number: int, chosen: FilterFields) -> FilterRow:
         model, dimension = self.catalog.dimensions.get(chosen.field, (None, None))
         if model is None or dimension is None:
             return FilterRow(number, "", FilterFields(""), "", [], [], [], "")
         ops = [op for op in OPERATORS if op in OF_TYPE[dimension.type] or op == chosen.op]
         words = OPERATORS | (IN_TIME if dimension.type == "time" else {})
-        operators, name = [Choice(op, str(words[op])) for op in ops], self._label(model, dimension)
-        offered = values_of(model, dimension, self.units)
+        operators, name = [Choice(op, str(words[op])) for op in ops], self._label_dimension(model, dimension)
+        offered = list_value_choices(model, dimension, self.units)
         if chosen.op not in ("in", "not_in"):
             return FilterRow(
                 number, name, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), "")
@@ -337,20 +349,22 @@ class Choices:
         columns = {choice.value: choice.label for _table, group in self.breakdowns for choice in group}
         chosen = [breakdown for breakdown in self.fields.breakdowns if breakdown in columns]
         if self.fields.listed:
-            ordered = (name for name in columns if self._is_ordered(name) or name in (*chosen, self.fields.sort))
+            ordered = (name for name in columns if self._can_order_by(name) or name in (*chosen, self.fields.sort))
             return [Choice(name, columns[name]) for name in dict.fromkeys(ordered)]
         names = {choice.value: choice.label for _table, group in self.metrics for choice in group}
         numbers = [Choice(str(n), names[metric]) for n, metric in enumerate(self.fields.metrics) if metric in names]
-        groups = [Choice(sort_code(By.model_validate(dimension_of(item))), columns[item]) for item in chosen]
+        groups = [
+            Choice(format_sort_code(By.model_validate(parse_dimension_code(item))), columns[item]) for item in chosen
+        ]
         groups += [Choice("share", _("share"))] if self.fields.share else []
         return [*(numbers or [Choice("0", _("the number"))]), *groups]
 
-    def _is_ordered(self, name: str) -> bool:
+    def _can_order_by(self, name: str) -> bool:
         model, dimension = self.catalog.dimensions.get(name, (None, None))
         return bool(model and dimension and model.name == self.base and dimension.type in ("number", "time"))
 
 
-def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]) -> list[Choice]:
+def list_value_choices(model: SemanticModel, dimension: Dimension, units: Collection[str]) -> list[Choice]:
     """Return the values to choose from: names of rows only where everybody sees all rows, org units only one's own."""
     if dimension.type == "boolean":
         return [Choice("true", _("yes")), Choice("false", _("no"))]
@@ -362,7 +376,7 @@ def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]
     return [Choice(item.value, item.text(get_language() or "en")) for item in dimension.values]
 
 
-def _described(named: Named) -> str:
+def _description_of(named: Named) -> str:
     return named.description.text(get_language() or "en")
 
 
@@ -370,9 +384,9 @@ def _is_key_or_name(model: SemanticModel, dimension: Dimension) -> bool:
     return dimension.is_name or bool(model.primary and dimension.expr == model.primary.expr)
 
 
-def _keeps(dimension: Dimension, grain: str) -> bool:
+def _supports_grain(dimension: Dimension, grain: str) -> bool:
     try:
-        require_kept(dimension, grain)
+        require_supported_grain(dimension, grain)
     except Inexpressible:
         return False
     return True

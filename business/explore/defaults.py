@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from business.explore.choices import Choices
 from business.explore.fields import LIST, Fields, explore_url, label_of
-from business.logical_query.phrases import plural
+from business.logical_query.phrases import pluralise
 from business.semantic_layer.model import SemanticModel
 from business.sources.services import OpenSource
 
@@ -26,42 +26,42 @@ class Subject:
     more: list[tuple[str, str]]
 
 
-def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
+def list_subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
     """Return the tables that this person may ask, to begin with one of them."""
-    return [_subject(opened, units, model) for model in opened.layer.semantic_models]
+    return [_build_subject(opened, units, model) for model in opened.layer.semantic_models]
 
 
-def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
+def _build_subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
     name, language = label_of(model), get_language() or "en"
-    things = name if language.startswith("zh") else plural(name)
-    numbers = [(_capital(label_of(item)), f"{model.name}.{item.name}") for item in model.measures][:MAX_NUMBERS]
+    things = name if language.startswith("zh") else pluralise(name)
+    numbers = [(_capitalise(label_of(item)), f"{model.name}.{item.name}") for item in model.measures][:MAX_NUMBERS]
     shown = [*numbers, (_("Count"), model.name)]
-    found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
+    found = [(label, fill_default_fields(opened, units, Fields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
     listed = explore_url(opened.source.name, Fields(metrics=(f"{LIST}{model.name}",)))
     more = [*addresses, (_("List"), listed)]
-    return Subject(_capital(things), model.description.text(language), addresses[0][1], more)
+    return Subject(_capitalise(things), model.description.text(language), addresses[0][1], more)
 
 
-def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:
+def fill_default_fields(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:
     """Return a number by month of the last year where it has a time, else by its first kind; a list as it is."""
     choices = Choices(opened.catalog, units, fields, opened.today)
     if fields.listed or not choices.base:
         return fields
-    if choices.own_time and "@month" in set(_offered(choices)):
+    if choices.own_time and "@month" in set(_iterate_offered_breakdowns(choices)):
         return replace(fields, breakdowns=("@month",), when=fields.when or RECENT)
     model = opened.catalog.models[choices.base]
     kinds = (f"{model.name}.{item.name}" for item in model.dimensions if item.values and not item.is_name)
     return replace(fields, breakdowns=tuple(kinds)[:1])
 
 
-def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first: bool) -> Fields:
+def keep_fitting_choices(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first: bool) -> Fields:
     """Return the choices that fit the chosen number; with a first chart where none fits. is_first: nothing was chosen before."""
     choices = Choices(opened.catalog, units, fields, opened.today)
     if not choices.base:
         return fields
     offered, fields_offered = (
-        set(_offered(choices)),
+        set(_iterate_offered_breakdowns(choices)),
         {entry.value for _label, group in choices.filterable for entry in group},
     )
     breakdowns = tuple(breakdown for breakdown in fields.breakdowns if breakdown in offered)
@@ -74,12 +74,12 @@ def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first
     if not choices.times:
         fitting = replace(fitting, when="", start="", end="", compare="")
     is_lost = bool(fields.breakdowns) and not breakdowns
-    return with_defaults(opened, units, fitting) if is_first or is_lost else fitting
+    return fill_default_fields(opened, units, fitting) if is_first or is_lost else fitting
 
 
-def _offered(choices: Choices) -> Iterator[str]:
+def _iterate_offered_breakdowns(choices: Choices) -> Iterator[str]:
     return (entry.value for _label, group in choices.breakdowns for entry in group)
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]

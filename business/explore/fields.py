@@ -1,6 +1,6 @@
 """Represent a logical query as the fields of the explore form, which are also its address.
 
-Only a query whose every part has a field fits the form (`fits`): opening a question and asking it again asks the same.
+Only a query whose every part has a field fits the form (`is_expressible_in_form`): opening a question and asking it again asks the same.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from business.logical_query.query import (
     Period,
     Ranking,
     TimeRange,
-    column_of_dimension,
+    name_dimension_column,
 )
 from business.semantic_layer.model import Aggregation, Named
 
@@ -71,12 +71,12 @@ class Fields:
         texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
         flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
         removed = sent.get("remove", "")
-        filters = (_filter_sent(sent, number) for number in range(MAX_FILTERS) if str(number) != removed)
+        filters = (_read_filter_fields(sent, number) for number in range(MAX_FILTERS) if str(number) != removed)
         if not texts["when"] and (texts["start"] or texts["end"]):
             texts["when"] = DATES
         return cls(
-            metrics=_chosen(sent, "metric"),
-            breakdowns=_chosen(sent, "by"),
+            metrics=_read_chosen_values(sent, "metric"),
+            breakdowns=_read_chosen_values(sent, "by"),
             filters=tuple(item for item in filters if item.field),
             **texts,
             **flags,
@@ -87,19 +87,19 @@ class Fields:
         """Return the fields for a query that fits the form: `fields.query()` is equivalent."""
         rows, time, ranking, compared = query.rows, next(iter(query.times), None), query.ranking, query.comparison
         fields = cls(
-            metrics=(f"{LIST}{rows.model}",) if rows else tuple(map(_code_of_metric, query.metrics)),
-            breakdowns=rows.columns if rows else tuple(map(_code_of_dimension, query.dimensions)),
-            filters=tuple(map(_code_of_filter, query.filters)),
+            metrics=(f"{LIST}{rows.model}",) if rows else tuple(map(_format_metric_code, query.metrics)),
+            breakdowns=rows.columns if rows else tuple(map(_format_dimension_code, query.dimensions)),
+            filters=tuple(map(_convert_to_filter_fields, query.filters)),
             distinct=bool(rows and rows.distinct),
             share=query.share,
             compare=compared.to if compared else "",
         )
         if time is not None:
-            fields = replace(fields, time=time.field, **_code_of_time(time))
+            fields = replace(fields, time=time.field, **_format_time_fields(time))
         if ranking is not None:
             fields = replace(
                 fields,
-                sort=_code_of_sort(query, ranking),
+                sort=_format_ranking_code(query, ranking),
                 ascending=not ranking.descending,
                 top=str(ranking.limit or ""),
                 exact=not ranking.ties,
@@ -127,7 +127,7 @@ class Fields:
         parts = _Parts(self, catalog)
         made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
         made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})
-        made["metrics"] = [*map(metric_of, self.numbers)]
+        made["metrics"] = [*map(parse_metric_code, self.numbers)]
         if not made["metrics"] and "rows" not in made:
             raise Inexpressible(_("Choose what to show."))
         if "rows" in made and (self.share or self.compare or made["metrics"]):
@@ -137,7 +137,7 @@ class Fields:
         try:
             return LogicalQuery.model_validate(made)
         except ValidationError as error:
-            raise Inexpressible(_message_of(error)) from error
+            raise Inexpressible(_format_validation_error(error)) from error
 
     def encoded(self) -> str:
         """Return the query string of an address, after the `?`."""
@@ -162,8 +162,8 @@ class _Parts:
         fields = self.fields
         model = fields.listed
         if not model:
-            return {"dimensions": [dimension_of(breakdown) for breakdown in fields.breakdowns]}
-        if any(dimension_of(breakdown).get("grain") for breakdown in fields.breakdowns):
+            return {"dimensions": [parse_dimension_code(breakdown) for breakdown in fields.breakdowns]}
+        if any(parse_dimension_code(breakdown).get("grain") for breakdown in fields.breakdowns):
             raise Inexpressible(_("A list shows a time as it is, not by days or months: choose its columns again."))
         return {"rows": {"model": model, "columns": fields.breakdowns, "distinct": fields.distinct}}
 
@@ -171,7 +171,7 @@ class _Parts:
         made = []
         for item in self.fields.filters:
             dimension = self.catalog.dimension(item.field)[1]
-            values = [_number(value) if dimension.type == "number" else value for value in item.values]
+            values = [_parse_number(value) if dimension.type == "number" else value for value in item.values]
             if item.op in VALUELESS:
                 values = []
             elif not values:
@@ -186,8 +186,8 @@ class _Parts:
         if fields.when != DATES:
             if fields.start or fields.end:
                 raise Inexpressible(_("Give either a period or dates, not both."))
-            return [{"field": fields.time, "period": period_of(fields.when)}]
-        start, end = _day(fields.start), _day(fields.end)
+            return [{"field": fields.time, "period": parse_period_code(fields.when)}]
+        start, end = _parse_day(fields.start), _parse_day(fields.end)
         if start is None and end is None:
             raise Inexpressible(_("Give the first or the last day."))
         if start and end and start > end:
@@ -205,17 +205,17 @@ class _Parts:
         return made | ({"limit": int(fields.top)} if fields.top else {})
 
 
-def metric_of(code: str) -> dict[str, Any]:
+def parse_metric_code(code: str) -> dict[str, Any]:
     agg, colon, name = code.partition(":")
     return {"name": name, "agg": agg} if colon and agg in get_args(Aggregation) else {"name": code}
 
 
-def dimension_of(code: str) -> dict[str, Any]:
+def parse_dimension_code(code: str) -> dict[str, Any]:
     name, at, grain = code.rpartition("@")
     return {"name": name, "grain": grain} if at and grain in get_args(Grain) else {"name": code}
 
 
-def period_of(code: str) -> Period:
+def parse_period_code(code: str) -> Period:
     """Return the period of a code: `month:-1:-1`, `year:0:0:to_date` or `day:30:rolling`. Raises Inexpressible."""
     unit, *rest = code.split(":")
     try:
@@ -227,15 +227,15 @@ def period_of(code: str) -> Period:
         raise Inexpressible(_("%(value)s is not a period.") % {"value": code}) from error
 
 
-def code_of_period(period: Period) -> str:
+def format_period_code(period: Period) -> str:
     if period.rolling is not None:
         return f"{period.unit}:{period.rolling}:rolling"
     return f"{period.unit}:{period.first}:{period.last}{':to_date' if period.to_date else ''}"
 
 
-def sort_code(dimension: Dimension) -> str:
+def format_sort_code(dimension: Dimension) -> str:
     """Return the sort code of a ranking by a breakdown."""
-    return column_of_dimension(dimension) if dimension.grain else dimension.name
+    return name_dimension_column(dimension) if dimension.grain else dimension.name
 
 
 def label_of(named: Named) -> str:
@@ -243,11 +243,11 @@ def label_of(named: Named) -> str:
     return named.label.text(get_language() or "en") or named.name.replace("_", " ")
 
 
-def _chosen(sent: QueryDict, name: str) -> tuple[str, ...]:
+def _read_chosen_values(sent: QueryDict, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in sent.getlist(name) if value))
 
 
-def _filter_sent(sent: QueryDict, number: int) -> FilterFields:
+def _read_filter_fields(sent: QueryDict, number: int) -> FilterFields:
     values = (value.strip() for value in sent.getlist(f"value{number}"))
     return FilterFields(
         sent.get(f"field{number}", ""),
@@ -256,55 +256,55 @@ def _filter_sent(sent: QueryDict, number: int) -> FilterFields:
     )
 
 
-def fits(query: LogicalQuery) -> bool:
+def is_expressible_in_form(query: LogicalQuery) -> bool:
     """Return whether the form has a field for every part of a query."""
     return not (query.related or len(query.times) > 1 or any(metric.filters or metric.time for metric in query.metrics))
 
 
-def fitting(query: LogicalQuery) -> LogicalQuery:
+def select_expressible_parts(query: LogicalQuery) -> LogicalQuery:
     """Return the parts of a query that the form has fields for, to go on from there."""
     metrics = tuple(metric.whole for metric in query.metrics)
     return query.model_copy(update={"metrics": metrics, "times": query.times[:1], "related": ()})
 
 
-def _code_of_metric(metric: Metric) -> str:
+def _format_metric_code(metric: Metric) -> str:
     return f"{metric.agg}:{metric.name}" if metric.agg and "." in metric.name else metric.name
 
 
-def _code_of_dimension(dimension: Dimension) -> str:
+def _format_dimension_code(dimension: Dimension) -> str:
     return f"{dimension.name}@{dimension.grain}" if dimension.grain else dimension.name
 
 
-def _code_of_filter(condition: Filter) -> FilterFields:
+def _convert_to_filter_fields(condition: Filter) -> FilterFields:
     op = {"=": "in", "!=": "not_in"}.get(condition.op, condition.op)
-    return FilterFields(condition.field, op, tuple(map(_text, condition.values)))
+    return FilterFields(condition.field, op, tuple(map(_format_filter_value, condition.values)))
 
 
-def _text(value: str | float | bool) -> str:
+def _format_filter_value(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _code_of_time(time: TimeRange) -> dict[str, Any]:
+def _format_time_fields(time: TimeRange) -> dict[str, Any]:
     if time.period is not None:
-        return {"when": code_of_period(time.period)}
+        return {"when": format_period_code(time.period)}
     last = time.end - timedelta(days=1) if time.end else None
     return {"when": DATES, "start": str(time.start or ""), "end": str(last or "")}
 
 
-def _code_of_sort(query: LogicalQuery, ranking: Ranking) -> str:
-    """Return an index of a metric, or a breakdown's `sort_code`; "" for a list that is only limited."""
+def _format_ranking_code(query: LogicalQuery, ranking: Ranking) -> str:
+    """Return an index of a metric, or a breakdown's `format_sort_code`; "" for a list that is only limited."""
     if query.rows is not None or ranking.by.isdecimal():
         return ranking.by
     for dimension in query.dimensions:
-        if ranking.by and ranking.by in (dimension.name, column_of_dimension(dimension)):
-            return sort_code(dimension)
+        if ranking.by and ranking.by in (dimension.name, name_dimension_column(dimension)):
+            return format_sort_code(dimension)
     for number, metric in enumerate(query.metrics):
         if ranking.by == metric.name:
             return str(number)
     return ranking.by or "0"
 
 
-def _number(value: str) -> float | int | str:
+def _parse_number(value: str) -> float | int | str:
     """Return text as a number if it is one; else unchanged, so that the compiler reports it."""
     for kind in (int, float):
         try:
@@ -314,7 +314,7 @@ def _number(value: str) -> float | int | str:
     return value
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     if not text:
         return None
     try:
@@ -323,7 +323,7 @@ def _day(text: str) -> date | None:
         raise Inexpressible(_("%(value)s is not a date.") % {"value": text}) from error
 
 
-def _message_of(error: ValidationError) -> str:
+def _format_validation_error(error: ValidationError) -> str:
     """Return the first fault with its place."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
@@ -339,7 +339,7 @@ def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
 
     "" for a query that does not fit the form or an address: no link is better than a truncated question.
     """
-    if isinstance(query, LogicalQuery) and not fits(query):
+    if isinstance(query, LogicalQuery) and not is_expressible_in_form(query):
         return ""
     fields = Fields.of(query) if isinstance(query, LogicalQuery) else query or Fields()
     filled = "&".join(filter(None, [urlencode({"source": source}), fields.encoded()]))

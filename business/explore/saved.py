@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from authz.rights.checks import get_visible, missing
-from business.explore.fields import fits
+from authz.rights.checks import get_visible, make_not_found
+from business.explore.fields import is_expressible_in_form
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
 from business.models import SavedQuery
@@ -36,7 +36,7 @@ class Saved:
 def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
     """Return a source's saved questions that this person may open, their own first; of others' those they may ask."""
     rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
-    found = (_opened(principal, row, opened) for row in rows)
+    found = (_restore_saved_query(principal, row, opened) for row in rows)
     return sorted((item for item in found if item.is_own or item.query), key=lambda item: not item.is_own)
 
 
@@ -44,9 +44,9 @@ def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved
     """Return a saved question with its source. Raises NotFound, the same for missing, private and hidden names."""
     row = get_visible(SavedQuery, principal, pk=saved_id)
     opened = open_source(principal, row.source.name)
-    saved = _opened(principal, row, opened)
+    saved = _restore_saved_query(principal, row, opened)
     if saved.query is None:
-        raise missing(SavedQuery)
+        raise make_not_found(SavedQuery)
     return opened, saved
 
 
@@ -66,7 +66,7 @@ def save_query(principal: Principal, opened: OpenSource, *, name: str, query: Lo
             row.save(force_insert=True)
     except IntegrityError as error:
         raise Conflict(_("You have saved a question under this name: choose another one.")) from error
-    record(principal, Action.QUERY_SAVED, row, detail={"source": opened.source.name})
+    record_action(principal, Action.QUERY_SAVED, row, detail={"source": opened.source.name})
     return row
 
 
@@ -76,10 +76,10 @@ def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> Sav
 
     Raises NotFound, PermissionDenied for another's question, InvalidInput where it names a row that only some may see.
     """
-    row = _own(principal, saved_id)
+    row = _load_own_query(principal, saved_id)
     opened = open_source(principal, row.source.name)
-    query = _opened(principal, row, opened).query
-    named = list(names_of_rows(query, Catalog.of(opened.layer))) if query else []
+    query = _restore_saved_query(principal, row, opened).query
+    named = list(find_possible_row_names(query, Catalog.of(opened.layer))) if query else []
     if is_shared and (query is None or named):
         message = _("It cannot be shared: “%(value)s” may be a name that not everyone can see.")
         raise InvalidInput(message % {"value": named[0] if named else row.name})
@@ -87,20 +87,20 @@ def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> Sav
         row.is_shared = is_shared
         row.save(update_fields=["is_shared"])
         action = Action.QUERY_SHARED if is_shared else Action.QUERY_UNSHARED
-        record(principal, action, row, detail={"source": row.source.name})
+        record_action(principal, action, row, detail={"source": row.source.name})
     return row
 
 
 @transaction.atomic
 def delete_query(principal: Principal, saved_id: UUID) -> str:
     """Delete one's own question; return its source's name. Raises NotFound, PermissionDenied for another's."""
-    row = _own(principal, saved_id)
-    record(principal, Action.QUERY_DELETED, row, detail={"source": row.source.name})
+    row = _load_own_query(principal, saved_id)
+    record_action(principal, Action.QUERY_DELETED, row, detail={"source": row.source.name})
     row.delete()
     return row.source.name
 
 
-def _own(principal: Principal, saved_id: UUID) -> SavedQuery:
+def _load_own_query(principal: Principal, saved_id: UUID) -> SavedQuery:
     row = get_visible(SavedQuery, principal, pk=saved_id)
     if row.owner_id == principal.user_id:
         return row
@@ -108,29 +108,33 @@ def _own(principal: Principal, saved_id: UUID) -> SavedQuery:
     raise PermissionDenied(_("Only its owner may change a saved question."))
 
 
-def _opened(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
+def _restore_saved_query(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
     is_own = row.owner_id == principal.user_id
     catalog = Catalog.of(opened.layer)
     try:
         query = LogicalQuery.model_validate(row.query)
     except ValidationError:
         return Saved(row, None, is_own)
-    is_hidden = not fits(query) or not is_named(query, catalog) or (not is_own and any(names_of_rows(query, catalog)))
+    is_hidden = (
+        not is_expressible_in_form(query)
+        or not contains_only_known_names(query, catalog)
+        or (not is_own and any(find_possible_row_names(query, catalog)))
+    )
     return Saved(row, None if is_hidden else query, is_own)
 
 
-def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
+def contains_only_known_names(query: LogicalQuery, catalog: Catalog) -> bool:
     """Return whether everything that a query names is in the layer as this person may ask it."""
     return all(
         name in catalog.models or name in catalog.dimensions or name in catalog.measures
-        for part in _parts(query.model_dump(mode="json", exclude_defaults=True))
-        for name in _names(part)
+        for part in _iterate_nested_objects(query.model_dump(mode="json", exclude_defaults=True))
+        for name in _iterate_referenced_names(part)
     )
 
 
-def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
+def find_possible_row_names(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
     """Yield texts in a query that may be a row's, in tables restricted by org unit, without kinds that the layer lists."""
-    for part in _parts(query.model_dump(mode="json", exclude_defaults=True)):
+    for part in _iterate_nested_objects(query.model_dump(mode="json", exclude_defaults=True)):
         model, dimension = catalog.dimensions.get(str(part.get("field", "")), (None, None))
         if model is None or dimension is None or not (model.org_unit and model.org_unit.column):
             continue
@@ -139,15 +143,15 @@ def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
             yield from (str(value) for value in part.get("values", ()) if str(value) not in kinds)
 
 
-def _parts(value: Any) -> Iterator[dict[str, Any]]:
+def _iterate_nested_objects(value: Any) -> Iterator[dict[str, Any]]:
     """Yield every object in a query, recursively."""
     if isinstance(value, dict):
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _parts(item)
+        yield from _iterate_nested_objects(item)
 
 
-def _names(part: dict[str, Any]) -> Iterator[str]:
+def _iterate_referenced_names(part: dict[str, Any]) -> Iterator[str]:
     """Yield the names in an object of a query: tables, dimensions, measures."""
     names = [part.get(key) for key in ("name", "field", "model", "by")]
     for name in [*names, *part.get("columns", ())]:

@@ -15,21 +15,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.actions import Action
-from audit.record import record
-from authz.pages import signed_in
+from audit.record import record_action
+from authz.pages import require_sign_in
 from authz.principal import Principal
 from business.connections.postgres_session import SourceUnavailable
 from business.explore.choices import Choices
-from business.explore.defaults import kept, subjects
+from business.explore.defaults import keep_fitting_choices, list_subjects
 from business.explore.fields import Fields, explore_url
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import Inexpressible, LogicalQuery
-from business.logical_query.titles import titled
-from business.logical_query.wording import sentence
-from business.presentation.query import query_shown
-from business.presentation.report import export_name, exported_rows
+from business.logical_query.titles import describe_with_title
+from business.logical_query.wording import build_query_sentence
+from business.presentation.query import build_query_shown
+from business.presentation.report import build_export_name, build_export_rows
 from business.results.shown_query import QueryShown
 from business.sources.services import OpenSource, open_source, open_sources
 from business.statements.run_query import run_query
@@ -60,14 +60,14 @@ class Asking:
 
     @cached_property
     def sentence(self) -> str:
-        return sentence(self.query, self.opened.catalog, self.language, self.opened.today)
+        return build_query_sentence(self.query, self.opened.catalog, self.language, self.opened.today)
 
     def run(self) -> QueryShown:
         """Run the query. Raises Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
-        meaning = titled(self.query, self.opened.catalog, self.language, self.opened.today, sql=statement)
+        meaning = describe_with_title(self.query, self.opened.catalog, self.language, self.opened.today, sql=statement)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
-        return query_shown(
+        return build_query_shown(
             result,
             self.opened,
             question=self.sentence,
@@ -78,7 +78,7 @@ class Asking:
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
     """Show the form and its result; without a choice, the subjects of the only source or database. live: somebody is still
     choosing, so what does not fit the chosen number any more, or lacks its value, is left out. first: nothing was chosen before.
@@ -92,21 +92,21 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
         return render(request, "business/explore.html", {"sources": sources})
     fields, is_live, is_first = Fields.read(request.GET), "live" in request.GET, "first" in request.GET
     if is_live or is_first:
-        fields = kept(opened, principal.org_units, fields, is_first=is_first)
-    return _page(request, Asking(principal, opened, fields, is_live=is_live))
+        fields = keep_fitting_choices(opened, principal.org_units, fields, is_first=is_first)
+    return _render_page(request, Asking(principal, opened, fields, is_live=is_live))
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
     """Show a saved question, run again today."""
     opened, saved = saved_query(principal, saved_id)
     assert saved.query is not None
-    return _page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
+    return _render_page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Return the rows as CSV, from running the question again, as the page shows them."""
     opened = open_source(principal, request.GET.get("source", ""))
@@ -117,17 +117,17 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     except SourceUnavailable as error:
         raise Unavailable(str(error)) from error
     rows = result.table
-    record(
+    record_action(
         principal,
         Action.RESULT_EXPORTED,
         opened.source,
         detail={"query_id": result.query_id, "rows": len(rows.rows), "total": rows.total},
     )
-    return CsvDownload(exported_rows(result), filename=export_name(opened.source.name, result))
+    return CsvDownload(build_export_rows(result), filename=build_export_name(opened.source.name, result))
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def save(request: HttpRequest, principal: Principal) -> HttpResponse:
     """Save the page's question and redirect to it; errors are shown on the page it came from."""
     opened = open_source(principal, request.POST.get("source", ""))
@@ -144,7 +144,7 @@ def save(request: HttpRequest, principal: Principal) -> HttpResponse:
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def share(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
     """Let everybody who may ask the source open it, or nobody else any more."""
     try:
@@ -162,7 +162,7 @@ def share(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRes
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
     """Delete one's own saved question."""
     source = delete_query(principal, saved_id)
@@ -170,7 +170,7 @@ def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRe
     return redirect(explore_url(source))
 
 
-def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None) -> HttpResponse:
+def _render_page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None) -> HttpResponse:
     """Render the whole page, with an error as one sentence above the form."""
     result, error, status = None, "", HTTPStatus.OK
     try:
@@ -190,7 +190,7 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None) -
         "saved": saved,
         "saved_queries": saved_queries(asking.principal, asking.opened),
         "result": result,
-        "subjects": [] if asking.fields.metrics else subjects(asking.opened, asking.principal.org_units),
+        "subjects": [] if asking.fields.metrics else list_subjects(asking.opened, asking.principal.org_units),
         "error": error,
         "filled": (asking.fields.complete if asking.is_live else asking.fields).encoded(),
     }

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, children, nodes
-from business.guard.growth import COLLECTING, collectors, doublings_of, name_of
+from business.guard.grammar import Tree, iterate_children, iterate_nodes
+from business.guard.growth import COLLECTING, count_collectors, count_node_doublings, find_function_name
 from business.guard.refusal import Reason, SqlRefused
-from business.guard.rules import strings
+from business.guard.rules import list_name_parts
 
 # The argument that is searched for in the first one.
 _SOUGHT = {"strpos": 1, "position": 1, "replace": 1, "split_part": 1, "string_to_array": 1, "string_to_table": 1}
@@ -27,12 +27,12 @@ MAX_STEPS = 3_200_000_000  # some three seconds: 32 characters or values against
 LIKE_STEPS = 4  # as slow with 8 characters of a pattern
 
 
-def require_short_side(tree: Tree, *, longer: int) -> None:
+def require_short_comparisons(tree: Tree, *, longer: int) -> None:
     """Raise SqlRefused where both sides of a comparison may be long. tree: rewritten. longer: factor of text growth."""
-    found = list(nodes(tree))
+    found = list(iterate_nodes(tree))
     signs = _PIECEWISE | _OF_JSON if any(map(_makes_json, found)) else _PIECEWISE
-    pairs = [pair for node in found if (pair := _compared(node, signs))]
-    if not pairs or not (collectors(tree) or longer > 1):
+    pairs = [pair for node in found if (pair := _find_compared_sides(node, signs))]
+    if not pairs or not (count_collectors(tree) or longer > 1):
         return
     lengths = Lengths(tree)
     if any(lengths.of(one) * lengths.of(other) * steps > MAX_STEPS for one, other, steps in pairs):
@@ -42,21 +42,21 @@ def require_short_side(tree: Tree, *, longer: int) -> None:
         )
 
 
-def _compared(node: Tree, signs: frozenset[str]) -> tuple[Tree, Tree, int] | None:
+def _find_compared_sides(node: Tree, signs: frozenset[str]) -> tuple[Tree, Tree, int] | None:
     """Return the two sides of such a comparison, and the cost of a step."""
     kind = node.DESCRIPTOR.name
-    if kind == "A_Expr" and (sign := strings(node.name)[-1]) in signs:
+    if kind == "A_Expr" and (sign := list_name_parts(node.name)[-1]) in signs:
         return node.lexpr, node.rexpr, LIKE_STEPS if sign in _LIKE else 1
-    if kind == "SubLink" and node.oper_name and (sign := strings(node.oper_name)[-1]) in signs:
+    if kind == "SubLink" and node.oper_name and (sign := list_name_parts(node.oper_name)[-1]) in signs:
         return node.testexpr, node.subselect, LIKE_STEPS if sign in _LIKE else 1
-    at = _SOUGHT.get(name_of(node)) if kind == "FuncCall" else None
+    at = _SOUGHT.get(find_function_name(node)) if kind == "FuncCall" else None
     return (node.args[0], node.args[at], 1) if at is not None and len(node.args) > at else None
 
 
 def _makes_json(node: Tree) -> bool:
     if node.DESCRIPTOR.name == "TypeName":
         return bool(node.names[-1].string.sval == "jsonb")
-    return node.DESCRIPTOR.name == "FuncCall" and "jsonb" in name_of(node)
+    return node.DESCRIPTOR.name == "FuncCall" and "jsonb" in find_function_name(node)
 
 
 GATHERED = 100_000_000  # characters or values: more than one value can have in the server's memory
@@ -85,12 +85,17 @@ class Lengths:
     def __init__(self, tree: Tree) -> None:
         self._named: dict[str, int] = defaultdict(lambda: COLUMN)
         self._known: dict[int, int] = {}
-        found = list(nodes(tree))
+        found = list(iterate_nodes(tree))
         self._alive = found  # messages are compared by identity
         grown, rounds = {""}, 0
         while grown:
             self._known = {}
-            grown = {name for node in found for name, part in _names(node) if self._is_longer(name, part)}
+            grown = {
+                name
+                for node in found
+                for name, part in _iterate_defined_names(node)
+                if self._record_longer_length(name, part)
+            }
             rounds += 1
             if rounds > _ROUNDS:  # a cycle
                 self._named.update(dict.fromkeys(grown, GATHERED))
@@ -98,10 +103,10 @@ class Lengths:
     def of(self, part: Tree) -> int:
         """Return the number of characters or values in a part, at most GATHERED."""
         if id(part) not in self._known:
-            self._known[id(part)] = min(GATHERED, self._own(part))
+            self._known[id(part)] = min(GATHERED, self._measure_node(part))
         return self._known[id(part)]
 
-    def _is_longer(self, name: str, part: Tree) -> bool:
+    def _record_longer_length(self, name: str, part: Tree) -> bool:
         """Return whether the part is longer than the name's known length, and store it."""
         length = self.of(part)
         if length <= self._named[name]:
@@ -109,58 +114,60 @@ class Lengths:
         self._named[name] = length
         return True
 
-    def _own(self, node: Tree) -> int:
+    def _measure_node(self, node: Tree) -> int:
         kind = node.DESCRIPTOR.name
         if kind == "A_Const":
             return max(1, len(node.sval.sval))
         if kind == "SubLink" and node.sub_link_type == pg_query_pb2.ARRAY_SUBLINK:
             return GATHERED
-        if kind == "A_Expr" and strings(node.name)[-1] not in _OPERATORS:
+        if kind == "A_Expr" and list_name_parts(node.name)[-1] not in _OPERATORS:
             return COLUMN
         own = _OWN.get(kind)
-        return own(self, node) if own else self._inside(node)
+        return own(self, node) if own else self._sum_child_lengths(node)
 
-    def _of_column(self, node: Tree) -> int:
+    def _measure_column(self, node: Tree) -> int:
         last = node.fields[-1]
         return sum(self._named.values()) if last.WhichOneof("node") == "a_star" else self._named[last.string.sval]
 
-    def _of_query(self, node: Tree) -> int:
+    def _measure_range_variable(self, node: Tree) -> int:
         return self._named[node.relname]
 
-    def _of_call(self, node: Tree) -> int:
-        name = name_of(node)
+    def _measure_function_call(self, node: Tree) -> int:
+        name = find_function_name(node)
         if name in COLLECTING:
             return GATHERED
         if name in _MEASURES:
             return COLUMN
         if name in _CUTTING and len(node.args) == 2 and node.args[1].a_const.ival.ival > 0:
             return min(int(node.args[1].a_const.ival.ival), self.of(node.args[0]))
-        return self._inside(node)
+        return self._sum_child_lengths(node)
 
-    def _of_element(self, node: Tree) -> int:
+    def _measure_array_element(self, node: Tree) -> int:
         """Return the length of an element: `(array_agg(x))[1]` is as long as x."""
         call = node.arg.func_call
         is_slice = any(part.a_indices.is_slice for part in node.indirection)
-        is_gathered = node.arg.WhichOneof("node") == "func_call" and name_of(call) in COLLECTING and not is_slice
-        return sum(map(self.of, call.args)) if is_gathered else self._inside(node)
+        is_gathered = (
+            node.arg.WhichOneof("node") == "func_call" and find_function_name(call) in COLLECTING and not is_slice
+        )
+        return sum(map(self.of, call.args)) if is_gathered else self._sum_child_lengths(node)
 
-    def _inside(self, node: Tree) -> int:
-        return sum(self.of(child) for _field, child in children(node)) * int(2 ** doublings_of(node))
+    def _sum_child_lengths(self, node: Tree) -> int:
+        return sum(self.of(child) for _field, child in iterate_children(node)) * int(2 ** count_node_doublings(node))
 
 
 _OWN: dict[str, Callable[[Lengths, Tree], int]] = {
-    "ColumnRef": Lengths._of_column,
-    "RangeVar": Lengths._of_query,
-    "FuncCall": Lengths._of_call,
-    "A_Indirection": Lengths._of_element,
+    "ColumnRef": Lengths._measure_column,
+    "RangeVar": Lengths._measure_range_variable,
+    "FuncCall": Lengths._measure_function_call,
+    "A_Indirection": Lengths._measure_array_element,
 }
 
 
-def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
+def _iterate_defined_names(node: Tree) -> Iterator[tuple[str, Tree]]:
     """Yield the names that a part of a statement defines, each with its expression."""
     kind = node.DESCRIPTOR.name
     if kind == "ResTarget":
-        yield from ((name, node.val) for name in _called(node))
+        yield from ((name, node.val) for name in _find_possible_target_names(node))
     elif kind == "SelectStmt" and node.values_lists:
         for place in range(len(node.values_lists[0].list.items)):
             yield f"column{place + 1}", node
@@ -168,23 +175,26 @@ def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
         first = node
         while first.op != pg_query_pb2.SETOP_NONE:
             first = first.larg
-        yield from ((name, node) for item in first.target_list for name in _called(item.res_target))
+        yield from ((name, node) for item in first.target_list for name in _find_possible_target_names(item.res_target))
     elif kind == "CommonTableExpr":
-        for name in (node.ctename, *strings(node.aliascolnames)):
+        for name in (node.ctename, *list_name_parts(node.aliascolnames)):
             yield name, node.ctequery
     elif kind in _NAMING:
-        for name in (node.alias.aliasname, *strings(node.alias.colnames), *_called_in_from(node)):
+        for name in (node.alias.aliasname, *list_name_parts(node.alias.colnames), *_find_extra_from_names(node)):
             yield name, node
 
 
-def _called_in_from(node: Tree) -> list[str]:
+def _find_extra_from_names(node: Tree) -> list[str]:
     """Return names besides the alias: those of a function's columns, and the common columns of a join."""
     if node.DESCRIPTOR.name == "RangeFunction":
-        return [*_OF_ROWS, *(name_of(call) for call in nodes(node) if call.DESCRIPTOR.name == "FuncCall")]
+        return [
+            *_OF_ROWS,
+            *(find_function_name(call) for call in iterate_nodes(node) if call.DESCRIPTOR.name == "FuncCall"),
+        ]
     return [node.join_using_alias.aliasname] if node.DESCRIPTOR.name == "JoinExpr" else []
 
 
-def _called(target: Tree) -> Iterator[str]:
+def _find_possible_target_names(target: Tree) -> Iterator[str]:
     """Yield the name of a selected expression, or all names that PostgreSQL may give it."""
     if target.name:
         yield target.name
@@ -194,12 +204,12 @@ def _called(target: Tree) -> Iterator[str]:
     while (kind := value.WhichOneof("node")) in _KEEPING:
         value = getattr(value, kind).arg
     if kind == "column_ref":
-        yield from strings(value.column_ref.fields)[-1:]
+        yield from list_name_parts(value.column_ref.fields)[-1:]
     elif kind == "sub_link":
         for item in value.sub_link.subselect.select_stmt.target_list[:1]:
-            yield from _called(item.res_target)
-    for node in nodes(target.val):
+            yield from _find_possible_target_names(item.res_target)
+    for node in iterate_nodes(target.val):
         if node.DESCRIPTOR.name == "FuncCall":
-            yield name_of(node)
+            yield find_function_name(node)
         elif node.DESCRIPTOR.name == "TypeName":
             yield node.names[-1].string.sval

@@ -18,7 +18,7 @@ MAX_NESTING = 60  # nested brackets; parsers recurse
 INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
-def clean(text: str) -> str:
+def strip_statement(text: str) -> str:
     """Return the statement without surrounding white space and without one closing semicolon. Raises SqlRefused."""
     if len(text) > MAX_CHARS:
         raise SqlRefused(
@@ -31,7 +31,7 @@ def clean(text: str) -> str:
                 Reason.TEXT,
                 _("The statement contains the invisible character U+%(code)04X: remove it.") % {"code": ord(character)},
             )
-    if _nesting(text) > MAX_NESTING:
+    if _measure_bracket_depth(text) > MAX_NESTING:
         raise SqlRefused(
             Reason.TEXT, _("Brackets are nested more than %(max)d deep: simplify the statement.") % {"max": MAX_NESTING}
         )
@@ -41,7 +41,7 @@ def clean(text: str) -> str:
     return statement
 
 
-def _nesting(text: str) -> int:
+def _measure_bracket_depth(text: str) -> int:
     """Return the maximum depth of brackets; those in strings count too, to be strict."""
     deepest = depth = 0
     for character in text:
@@ -68,14 +68,14 @@ def parse_query(text: str) -> Tree:
     if kind != "select_stmt":
         raise SqlRefused(
             Reason.STATEMENT,
-            _("Only SELECT is allowed, not %(kind)s.") % {"kind": _spoken(kind)},
+            _("Only SELECT is allowed, not %(kind)s.") % {"kind": _format_node_kind(kind)},
         )
-    if sum(1 for _node in nodes(tree)) > MAX_NODES:
+    if sum(1 for _node in iterate_nodes(tree)) > MAX_NODES:
         raise SqlRefused(Reason.TEXT, _("The statement has too many parts: simplify it."))
     return tree
 
 
-def text_of(tree: Tree) -> str:
+def deparse_tree(tree: Tree) -> str:
     """Return the SQL text of a tree, on one line and without comments."""
     try:
         return str(postgast.deparse(tree))
@@ -83,14 +83,14 @@ def text_of(tree: Tree) -> str:
         raise SqlRefused(Reason.SYNTAX, _("The statement cannot be rewritten: simplify it.")) from error
 
 
-def select_of(tree: Tree) -> Tree:
+def find_outermost_select(tree: Tree) -> Tree:
     """Return the outermost query of a tree."""
     return tree.stmts[0].stmt.select_stmt
 
 
-def expression(text: str) -> Tree:
+def parse_trusted_expression(text: str) -> Tree:
     """Return the tree of a trusted expression."""
-    return select_of(parse_query(f"SELECT {text}")).target_list[0].res_target.val
+    return find_outermost_select(parse_query(f"SELECT {text}")).target_list[0].res_target.val
 
 
 def copy_of(node: Tree) -> Tree:
@@ -104,22 +104,22 @@ def is_star(node: Tree) -> bool:
     return bool(node.WhichOneof("node") == "column_ref" and node.column_ref.fields[-1].WhichOneof("node") == "a_star")
 
 
-def nodes(tree: Tree) -> Iterator[Tree]:
+def iterate_nodes(tree: Tree) -> Iterator[Tree]:
     """Yield every message of a tree, parents first, iteratively."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += _below(node)
+        waiting += _list_children_reversed(node)
 
 
-def _below(node: Tree) -> list[Tree]:
-    """Return the child messages, last first: a fast `children`, since the guard visits each node many times."""
+def _list_children_reversed(node: Tree) -> list[Tree]:
+    """Return the child messages, last first: a fast `iterate_children`, since the guard visits each node many times."""
     if type(node) is pg_query_pb2.Node:
         kind = node.WhichOneof("node")
         return [getattr(node, kind)] if kind else []
     below: list[Tree] = []
-    for name, is_repeated in _fields_of(node.DESCRIPTOR):
+    for name, is_repeated in _list_message_fields(node.DESCRIPTOR):
         if is_repeated:
             below.extend(reversed(getattr(node, name)))
         elif node.HasField(name):
@@ -128,36 +128,36 @@ def _below(node: Tree) -> list[Tree]:
 
 
 @cache
-def _fields_of(kind: Descriptor) -> tuple[tuple[str, bool], ...]:
+def _list_message_fields(kind: Descriptor) -> tuple[tuple[str, bool], ...]:
     """Return the fields of a kind of node that hold messages, last first, each with whether it holds several."""
     fields = sorted(kind.fields, key=lambda field: field.number, reverse=True)
     return tuple((field.name, field.is_repeated) for field in fields if field.message_type is not None)
 
 
-def children(node: Tree) -> Iterator[tuple[str, Tree]]:
+def iterate_children(node: Tree) -> Iterator[tuple[str, Tree]]:
     """Yield the child messages in order, each with the name of its field."""
     if type(node) is pg_query_pb2.Node:  # a wrapper of one message
         if kind := node.WhichOneof("node"):
             yield kind, getattr(node, kind)
         return
-    for name, is_repeated in reversed(_fields_of(node.DESCRIPTOR)):
+    for name, is_repeated in reversed(_list_message_fields(node.DESCRIPTOR)):
         if is_repeated:
             yield from ((name, child) for child in getattr(node, name))
         elif node.HasField(name):
             yield name, getattr(node, name)
 
 
-def same(one: Tree, other: Tree) -> bool:
+def are_equal_statements(one: Tree, other: Tree) -> bool:
     """Return whether two trees are the same statement, ignoring positions in the text."""
-    return bool(_without_places(one) == _without_places(other))
+    return bool(_copy_without_positions(one) == _copy_without_positions(other))
 
 
-def content(tree: Tree) -> bytes:
+def serialise_content(tree: Tree) -> bytes:
     """Return a value that is equal for equal trees, ignoring positions in the text."""
-    return bytes(_without_places(tree).SerializeToString(deterministic=True))
+    return bytes(_copy_without_positions(tree).SerializeToString(deterministic=True))
 
 
-def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
+def iterate_nodes_by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
     """Yield every message of a tree with the number of its innermost query."""
     queries = 0
     waiting = [(0, tree)]
@@ -167,7 +167,7 @@ def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
             queries += 1
             query = queries
         yield query, node
-        waiting += [(query, child) for child in _below(node)]
+        waiting += [(query, child) for child in _list_children_reversed(node)]
 
 
 _PLACES = frozenset(
@@ -175,16 +175,16 @@ _PLACES = frozenset(
 )
 
 
-def _without_places(tree: Tree) -> Tree:
+def _copy_without_positions(tree: Tree) -> Tree:
     copy = copy_of(tree)
-    for node in nodes(copy):
-        for name in _places_of(node.DESCRIPTOR):
+    for node in iterate_nodes(copy):
+        for name in _list_position_fields(node.DESCRIPTOR):
             node.ClearField(name)
     return copy
 
 
 @cache
-def _places_of(kind: Descriptor) -> tuple[str, ...]:
+def _list_position_fields(kind: Descriptor) -> tuple[str, ...]:
     """Return the fields of a kind of node that hold positions in the text."""
     return tuple(sorted(_PLACES.intersection(kind.fields_by_name)))
 
@@ -200,5 +200,5 @@ def _parse(text: str) -> Tree:
         raise SqlRefused(Reason.TEXT, _("The statement is nested too deeply: simplify it.")) from error
 
 
-def _spoken(kind: str | None) -> str:
+def _format_node_kind(kind: str | None) -> str:
     return (kind or "nothing").removesuffix("_stmt").replace("_", " ").upper()

@@ -13,9 +13,16 @@ from math import ceil, log2
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, by_query, children, content, is_star, nodes
+from business.guard.grammar import (
+    Tree,
+    is_star,
+    iterate_children,
+    iterate_nodes,
+    iterate_nodes_by_query,
+    serialise_content,
+)
 from business.guard.refusal import Reason, SqlRefused
-from business.guard.rules import strings
+from business.guard.rules import list_name_parts
 from business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
 
 MAX_DOUBLINGS = 10
@@ -63,59 +70,61 @@ SERIES = "generate_series"
 _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 
-def doublings(tree: Tree) -> int:
+def count_doublings(tree: Tree) -> int:
     """Return the total doublings of a statement. Raises SqlRefused above MAX_DOUBLINGS."""
-    found = sum(_once_in_a_query(tree)) + _doublings_of_rows(tree)
-    if collectors(tree):
-        found += sum(map(_of_numbers, nodes(tree)))
+    found = sum(_iterate_distinct_doublings(tree)) + _count_row_doublings(tree)
+    if count_collectors(tree):
+        found += sum(map(_count_number_doublings, iterate_nodes(tree)))
     if found > MAX_DOUBLINGS:
         raise SqlRefused(Reason.COST, _("This could make a text far longer than the data: join fewer values into one."))
     return found
 
 
-def _once_in_a_query(tree: Tree) -> Iterator[int]:
+def _iterate_distinct_doublings(tree: Tree) -> Iterator[int]:
     known = set()
-    for query, node in by_query(tree):
-        if doubled := doublings_of(node):
-            key = (query, node.DESCRIPTOR.name, content(node))
+    for query, node in iterate_nodes_by_query(tree):
+        if doubled := count_node_doublings(node):
+            key = (query, node.DESCRIPTOR.name, serialise_content(node))
             if key not in known:
                 known.add(key)
                 yield doubled
 
 
-def collectors(tree: Tree) -> int:
+def count_collectors(tree: Tree) -> int:
     """Return the number of aggregates and ARRAY(SELECT …) that collect their input into one value."""
-    return sum(map(_collects, nodes(tree)))
+    return sum(map(_collects_input, iterate_nodes(tree)))
 
 
-def _collects(node: Tree) -> bool:
+def _collects_input(node: Tree) -> bool:
     if node.DESCRIPTOR.name == "FuncCall":
-        return name_of(node) in COLLECTING
+        return find_function_name(node) in COLLECTING
     return _is_array_query(node)
 
 
-def require_foreseeable(tree: Tree) -> None:
+def require_predictable_rows(tree: Tree) -> None:
     """Raise SqlRefused for unpredictable row counts that could fill memory.
 
     These are a recursive query that removes duplicates (UNION) or lengthens a text in each round, and the aggregation
     into one value of a recursive query's or a set-returning function's rows: for these the planner only guesses.
     """
     is_recursive = False
-    for node in nodes(tree):
-        if node.DESCRIPTOR.name == "CommonTableExpr" and _repeats(node):
+    for node in iterate_nodes(tree):
+        if node.DESCRIPTOR.name == "CommonTableExpr" and _is_recursive_query(node):
             is_recursive = True
             query = node.ctequery.select_stmt
             if query.op == pg_query_pb2.SETOP_UNION and not query.all:
                 raise SqlRefused(Reason.COST, _("A recursive query must use UNION ALL."))
-            if sum(map(doublings_of, nodes(query))):
+            if sum(map(count_node_doublings, iterate_nodes(query))):
                 raise SqlRefused(Reason.COST, _("A recursive query may not join values into a longer one."))
     guessed = {
-        name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
+        find_function_name(node)
+        for node in list_function_calls(tree)
+        if find_function_name(node) in SET_FUNCTIONS and not _is_written_out(node.args)
     }
-    gathers_guessed = guessed and any(name_of(node) in COLLECTING for node in calls(tree))
+    gathers_guessed = guessed and any(find_function_name(node) in COLLECTING for node in list_function_calls(tree))
     # a value has at most as many parts as its length
-    lists_guessed = SERIES in guessed and any(map(_is_array_query, nodes(tree)))
-    if (is_recursive and collectors(tree)) or gathers_guessed or lists_guessed:
+    lists_guessed = SERIES in guessed and any(map(_is_array_query, iterate_nodes(tree)))
+    if (is_recursive and count_collectors(tree)) or gathers_guessed or lists_guessed:
         raise SqlRefused(
             Reason.COST, _("Rows of a recursive query or of a function cannot be gathered into one value: list them.")
         )
@@ -125,62 +134,62 @@ def _is_array_query(node: Tree) -> bool:
     return bool(node.DESCRIPTOR.name == "SubLink" and node.sub_link_type == pg_query_pb2.ARRAY_SUBLINK)
 
 
-def _repeats(query: Tree) -> bool:
+def _is_recursive_query(query: Tree) -> bool:
     """Return whether a WITH query reads itself, or a table with its name."""
-    return any(n.DESCRIPTOR.name == "RangeVar" and n.relname == query.ctename for n in nodes(query.ctequery))
+    return any(n.DESCRIPTOR.name == "RangeVar" and n.relname == query.ctename for n in iterate_nodes(query.ctequery))
 
 
 def _is_written_out(args: Tree) -> bool:
-    return all(node.DESCRIPTOR.name not in _VARIABLE for arg in args for node in nodes(arg))
+    return all(node.DESCRIPTOR.name not in _VARIABLE for arg in args for node in iterate_nodes(arg))
 
 
-def doublings_of(node: Tree) -> int:
+def count_node_doublings(node: Tree) -> int:
     """Return how often an operation may double its longest argument."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr":
-        return _of_operator(node)
+        return _count_operator_doublings(node)
     if kind in ("A_ArrayExpr", "RowExpr"):
-        return _quoted(node.elements if kind == "A_ArrayExpr" else node.args)
+        return _count_text_cast_doublings(node.elements if kind == "A_ArrayExpr" else node.args)
     if kind == "TypeName":
-        return _padded(node)
-    return _of_call(name_of(node), list(node.args)) if kind == "FuncCall" else 0
+        return _count_padding_doublings(node)
+    return _count_call_doublings(find_function_name(node), list(node.args)) if kind == "FuncCall" else 0
 
 
-def _of_operator(node: Tree) -> int:
+def _count_operator_doublings(node: Tree) -> int:
     sign = [part.string.sval for part in node.name]
     if sign == ["||"]:
-        return _more([node.lexpr, node.rexpr])
-    return _raised(node.rexpr) if sign == ["^"] else 0
+        return _count_joining_doublings([node.lexpr, node.rexpr])
+    return _count_power_doublings(node.rexpr) if sign == ["^"] else 0
 
 
-def _of_call(name: str, args: list[Tree]) -> int:
+def _count_call_doublings(name: str, args: list[Tree]) -> int:
     if name in _JOINING:
-        return _more(args)
+        return _count_joining_doublings(args)
     if name in _BUILDING:
-        return _quoted(args)
+        return _count_text_cast_doublings(args)
     if name in _QUOTING:
         return 1
     if name == _WRITTEN_AS and len(args) == 2:
         return 0 if _is_constant(args[1]) else MAX_DOUBLINGS + 1
     if name in _POWERS and len(args) == 2:
-        return _raised(args[1])
+        return _count_power_doublings(args[1])
     at = _INSERTING.get(name)
-    return _inserted(args[at]) if at is not None and len(args) > at else 0
+    return _count_replacement_doublings(args[at]) if at is not None and len(args) > at else 0
 
 
-def _of_numbers(node: Tree) -> int:
+def _count_number_doublings(node: Tree) -> int:
     """Return the doublings of numbers: a product has the digits of both factors. It matters in aggregates."""
     if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
-        return _more([node.lexpr, node.rexpr])
+        return _count_joining_doublings([node.lexpr, node.rexpr])
     if node.DESCRIPTOR.name != "FuncCall":
         return 0
-    among = CHARACTER_SETS.get(name_of(node))
+    among = CHARACTER_SETS.get(find_function_name(node))
     if among is not None and len(node.args) > among:  # as slow as a text that many times longer
-        return _inserted(node.args[among])
-    return _EXP_DOUBLINGS if name_of(node) == "exp" else 0
+        return _count_replacement_doublings(node.args[among])
+    return _EXP_DOUBLINGS if find_function_name(node) == "exp" else 0
 
 
-def _raised(exponent: Tree) -> int:
+def _count_power_doublings(exponent: Tree) -> int:
     """Return the doublings of a power: the exponent multiplies the digits, at most 131,072."""
     if not _is_constant(exponent):
         return MAX_DOUBLINGS
@@ -194,12 +203,12 @@ def _raised(exponent: Tree) -> int:
     return MAX_DOUBLINGS
 
 
-def _quoted(parts: list[Tree]) -> int:
+def _count_text_cast_doublings(parts: list[Tree]) -> int:
     """Return the doublings of a cast to text: it joins parts of a row, array or JSON and doubles each quote in them."""
-    return _more(parts) + any(not _is_constant(part) for part in parts)
+    return _count_joining_doublings(parts) + any(not _is_constant(part) for part in parts)
 
 
-def _padded(type_name: Tree) -> int:
+def _count_padding_doublings(type_name: Tree) -> int:
     """Return the doublings of `char(n)`, which pads to n characters, up to ten million."""
     if type_name.names[-1].string.sval not in _PADDED:
         return 0
@@ -207,13 +216,13 @@ def _padded(type_name: Tree) -> int:
     return 0 if is_short else MAX_DOUBLINGS + 1
 
 
-def _more(parts: list[Tree]) -> int:
+def _count_joining_doublings(parts: list[Tree]) -> int:
     """Return the doublings of joining n values that are not literals: at most n times the longest."""
     values = sum(not _is_constant(part) for part in parts)
     return ceil(log2(values)) if values > 1 else 0
 
 
-def _inserted(part: Tree) -> int:
+def _count_replacement_doublings(part: Tree) -> int:
     """Return the doublings of a repeated replacement: by its length if it is a literal, else unlimited."""
     if not _is_constant(part):
         return MAX_DOUBLINGS + 1
@@ -229,12 +238,12 @@ def _is_constant(part: Tree) -> bool:
     return bool(part.WhichOneof("node") == "a_const")
 
 
-def calls(tree: Tree) -> list[Tree]:
+def list_function_calls(tree: Tree) -> list[Tree]:
     """Return the calls of functions in a tree."""
-    return [node for node in nodes(tree) if node.DESCRIPTOR.name == "FuncCall"]
+    return [node for node in iterate_nodes(tree) if node.DESCRIPTOR.name == "FuncCall"]
 
 
-def name_of(node: Tree) -> str:
+def find_function_name(node: Tree) -> str:
     """Return the function that is called, without its schema."""
     return str(node.funcname[-1].string.sval)
 
@@ -242,12 +251,14 @@ def name_of(node: Tree) -> str:
 _NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # wrap one message or none
 
 
-def _doublings_of_rows(tree: Tree) -> int:
+def _count_row_doublings(tree: Tree) -> int:
     """Return the total doublings of rows that a rewritten statement takes as one value."""
-    found = list(nodes(tree))
+    found = list(iterate_nodes(tree))
     parents = [node for node in found if node.DESCRIPTOR.name not in _NO_PARENTS]
-    columns = _columns(found)
-    references = [_is_row(node, child, columns) for node in parents for _name, child in children(node)]
+    columns = _collect_columns_by_alias(found)
+    references = [
+        _is_whole_row_reference(node, child, columns) for node in parents for _name, child in iterate_children(node)
+    ]
     if not any(references):
         return 0
     kinds = [node.DESCRIPTOR.name for node in found]
@@ -255,28 +266,30 @@ def _doublings_of_rows(tree: Tree) -> int:
     return sum(references) * (1 + ceil(log2(max(1, kinds.count("ResTarget")))) + stars)
 
 
-def _is_row(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bool:
+def _is_whole_row_reference(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bool:
     """Return whether a part is a whole row: a column with that name in every such table takes precedence."""
     if child.DESCRIPTOR.name != "Node" or child.WhichOneof("node") != "column_ref":
         return False
     fields = child.column_ref.fields
     if is_star(child):
         return bool(parent.DESCRIPTOR.name != "ResTarget")  # in a select list, a star is every column by itself
-    name = strings(fields)[0]
+    name = list_name_parts(fields)[0]
     return len(fields) == 1 and name in columns and not all(name in known for known in columns[name])
 
 
-def _columns(found: list[Tree]) -> dict[str, list[set[str]]]:
+def _collect_columns_by_alias(found: list[Tree]) -> dict[str, list[set[str]]]:
     """Return, by alias in FROM, the known columns of each item with that alias."""
-    queries = {node.ctename: _with_columns(node) for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
+    queries = {
+        node.ctename: _list_with_query_columns(node) for node in found if node.DESCRIPTOR.name == "CommonTableExpr"
+    }
     named: dict[str, list[set[str]]] = {}
     for node in found:
         kind = node.DESCRIPTOR.name
         if kind == "RangeSubselect":
-            known = set(strings(node.alias.colnames)) or _targets(node.subquery.select_stmt)
+            known = set(list_name_parts(node.alias.colnames)) or _list_target_names(node.subquery.select_stmt)
             named.setdefault(node.alias.aliasname, []).append(known)
         elif kind == "RangeVar" and not node.schemaname:  # a WITH query; tables are inside our projections
-            known = set(strings(node.alias.colnames)) or queries.get(node.relname, set())
+            known = set(list_name_parts(node.alias.colnames)) or queries.get(node.relname, set())
             named.setdefault(node.alias.aliasname, []).append(known)
         elif kind == "JoinExpr":
             named.setdefault(node.alias.aliasname, []).append(set())
@@ -284,18 +297,18 @@ def _columns(found: list[Tree]) -> dict[str, list[set[str]]]:
     return named
 
 
-def _with_columns(query: Tree) -> set[str]:
-    return set(strings(query.aliascolnames)) or _targets(query.ctequery.select_stmt)
+def _list_with_query_columns(query: Tree) -> set[str]:
+    return set(list_name_parts(query.aliascolnames)) or _list_target_names(query.ctequery.select_stmt)
 
 
-def _targets(query: Tree) -> set[str]:
+def _list_target_names(query: Tree) -> set[str]:
     while query.op != pg_query_pb2.SETOP_NONE:
         query = query.larg
     names = set()
     for item in query.target_list:
         target = item.res_target
         is_column = target.val.WhichOneof("node") == "column_ref"
-        names.add(target.name or (strings(target.val.column_ref.fields)[-1] if is_column else ""))
+        names.add(target.name or (list_name_parts(target.val.column_ref.fields)[-1] if is_column else ""))
     return names
 
 
@@ -315,27 +328,27 @@ class Gathering:
     times: int
 
 
-def gathering(tree: Tree, *, longer: int) -> Gathering | None:
+def estimate_gathering(tree: Tree, *, longer: int) -> Gathering | None:
     """Return what a rewritten statement aggregates into one value, or None. longer: factor by which a text may grow."""
-    collected = collectors(tree)
+    collected = count_collectors(tree)
     if not collected:
         return None
-    found = list(nodes(tree))
-    parsed = PARSED if any(map(_parses, found)) else 1
-    return Gathering(VALUE_BYTES + sum(map(_written, found)), collected * parsed * longer)
+    found = list(iterate_nodes(tree))
+    parsed = PARSED if any(map(_parses_text_into_values, found)) else 1
+    return Gathering(VALUE_BYTES + sum(map(_count_written_bytes, found)), collected * parsed * longer)
 
 
-def _parses(node: Tree) -> bool:
+def _parses_text_into_values(node: Tree) -> bool:
     """Return whether a text is parsed into many values."""
     kind = node.DESCRIPTOR.name
     if kind == "TypeCast":
         name = node.type_name
         is_parsed = bool(name.array_bounds) or name.names[-1].string.sval in _PARSED_TYPES
         return is_parsed and node.arg.WhichOneof("node") != "a_const"
-    return kind == "FuncCall" and name_of(node) in _PARSING
+    return kind == "FuncCall" and find_function_name(node) in _PARSING
 
 
-def _written(node: Tree) -> int:
+def _count_written_bytes(node: Tree) -> int:
     """Return the bytes that a statement may add to each row: its texts, names and requested digits."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Const":
@@ -346,7 +359,7 @@ def _written(node: Tree) -> int:
         return len(node.name.encode())
     if kind == "TypeName":
         return sum(part.a_const.ival.ival for part in node.typmods)
-    if kind == "FuncCall" and name_of(node) in _TO_DIGITS and len(node.args) == 2:
+    if kind == "FuncCall" and find_function_name(node) in _TO_DIGITS and len(node.args) == 2:
         digits = node.args[1]
         is_plain = digits.WhichOneof("node") == "a_const" and digits.a_const.WhichOneof("val") == "ival"
         return min(MAX_DIGITS, digits.a_const.ival.ival) if is_plain else MAX_DIGITS

@@ -5,16 +5,23 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from business.guard.access_paths import Path, paths
-from business.guard.comparing import require_short_side
-from business.guard.grammar import Tree, clean, parse_query, same, select_of, text_of
-from business.guard.growth import Gathering, doublings, gathering, require_foreseeable
+from business.guard.access_paths import Path, build_access_paths
+from business.guard.comparing import require_short_comparisons
+from business.guard.grammar import (
+    Tree,
+    are_equal_statements,
+    deparse_tree,
+    find_outermost_select,
+    parse_query,
+    strip_statement,
+)
+from business.guard.growth import Gathering, count_doublings, estimate_gathering, require_predictable_rows
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Rewriter, Target, cap_rows
-from business.guard.rules import require_known
-from business.guard.spelled_out import spell_out
-from business.guard.unseen import without_values
+from business.guard.rules import require_known_vocabulary
+from business.guard.spelled_out import expand_bounded_functions
+from business.guard.unseen import replace_values_by_parameters
 
 
 @dataclass(frozen=True)
@@ -36,45 +43,45 @@ class GuardedSql:
     @property
     def unseen(self) -> tuple[str, str]:
         """Return the statement with its values hidden, in two variants, to estimate its plan."""
-        return without_values(self.tree)
+        return replace_values_by_parameters(self.tree)
 
     @property
     def countable(self) -> str:
         """Return `uncapped` without its order, which does not change the count."""
         tree = parse_query(self.uncapped or self.sql)
-        select_of(tree).ClearField("sort_clause")
-        return text_of(tree)
+        find_outermost_select(tree).ClearField("sort_clause")
+        return deparse_tree(tree)
 
     def paths(self) -> Iterator[Path]:
-        """Yield equivalent statements that use other indexes, for one that reads views; run them through `written`."""
+        """Yield equivalent statements that use other indexes, for one that reads views; run them through `serialise_rewritten_tree`."""
         if not self.reads_views or self.gathering:
             return iter(())
-        return paths(self.tree, self.tables, is_capped=self.uncapped is not None)
+        return build_access_paths(self.tree, self.tables, is_capped=self.uncapped is not None)
 
 
-def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
+def guard_statement(text: str, policy: Policy, target: Target) -> GuardedSql:
     """Check a statement against what a person may read, and rewrite it. Raises SqlRefused, saying what to change."""
-    tree = parse_query(clean(text))
-    spell_out(tree)
-    require_known(tree)
-    require_foreseeable(tree)
+    tree = parse_query(strip_statement(text))
+    expand_bounded_functions(tree)
+    require_known_vocabulary(tree)
+    require_predictable_rows(tree)
     rewriter = Rewriter(policy, target)
     rewriter.rewrite(tree)
-    longer = 2 ** doublings(tree)
-    require_short_side(tree, longer=longer)
-    gathered = gathering(tree, longer=longer)
-    uncapped = text_of(tree)
-    was_capped = cap_rows(select_of(tree), target.rows)
-    sql = written(tree)
+    longer = 2 ** count_doublings(tree)
+    require_short_comparisons(tree, longer=longer)
+    gathered = estimate_gathering(tree, longer=longer)
+    uncapped = deparse_tree(tree)
+    was_capped = cap_rows(find_outermost_select(tree), target.rows)
+    sql = serialise_rewritten_tree(tree)
     tables = tuple(dict.fromkeys(rewriter.tables))
     return GuardedSql(sql, tables, uncapped if was_capped else None, gathered, tree, target.schema is not None)
 
 
-def written(tree: Tree) -> str:
+def serialise_rewritten_tree(tree: Tree) -> str:
     """Serialise a rewritten tree, and check the text like one from outside. Raises SqlRefused."""
-    sql = text_of(tree)
+    sql = deparse_tree(tree)
     again = parse_query(sql)
-    if not same(tree, again):
+    if not are_equal_statements(tree, again):
         raise SqlRefused(Reason.DISAGREEMENT, _("The statement changes when it is rewritten: write it more simply."))
-    require_known(again)
+    require_known_vocabulary(again)
     return sql

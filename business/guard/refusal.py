@@ -30,7 +30,7 @@ class SqlRefused(InvalidInput):
         self.reason = reason
 
 
-def too_late(seconds: float) -> SqlRefused:
+def build_timeout_refusal(seconds: float) -> SqlRefused:
     return SqlRefused(
         Reason.COST,
         _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
@@ -38,10 +38,10 @@ def too_late(seconds: float) -> SqlRefused:
     )
 
 
-def too_long_a_row() -> SqlRefused:
+def build_long_row_refusal() -> SqlRefused:
     return SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
 
 
-def refused_there(why: object) -> SqlRefused:
+def build_database_refusal(why: object) -> SqlRefused:
     """Return the refusal for an error of the database itself."""
     return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

@@ -4,7 +4,7 @@ import re
 
 from django.utils.translation import gettext as _
 
-from business.guard.grammar import Tree, nodes
+from business.guard.grammar import Tree, iterate_nodes
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.vocabulary import (
     CHARACTER_SETS,
@@ -25,9 +25,9 @@ from business.guard.vocabulary import (
 _COLLATION = re.compile(rf"[A-Za-z][A-Za-z0-9_.@-]{{0,{MAX_COLLATION_CHARS - 1}}}")
 
 
-def require_known(tree: Tree) -> None:
+def require_known_vocabulary(tree: Tree) -> None:
     """Raise SqlRefused, naming the first part that is not in the vocabulary."""
-    for node in nodes(tree):
+    for node in iterate_nodes(tree):
         kind = node.DESCRIPTOR.name
         if kind == "Node":
             continue
@@ -44,15 +44,15 @@ def require_known(tree: Tree) -> None:
             check(node)
 
 
-def _function(node: Tree) -> None:
-    names = strings(node.funcname)
+def _require_known_function(node: Tree) -> None:
+    names = list_name_parts(node.funcname)
     if names[0] == "pg_catalog":
         names = names[1:]
     if len(names) != 1 or names[0] not in FUNCTIONS:
         raise SqlRefused(
             Reason.FUNCTION,
             _("The function %(name)s is not allowed: use aggregates, dates, text or JSON functions.")
-            % {"name": ".".join(strings(node.funcname))},
+            % {"name": ".".join(list_name_parts(node.funcname))},
         )
     if names[0] not in NAMED_ARGUMENTS and any(arg.WhichOneof("node") == "named_arg_expr" for arg in node.args):
         raise SqlRefused(
@@ -66,8 +66,8 @@ def _function(node: Tree) -> None:
         _require_short_pattern(node.args[at] if len(node.args) > at else None)
 
 
-def _expression(node: Tree) -> None:
-    names = strings(node.name)
+def _require_known_operator(node: Tree) -> None:
+    names = list_name_parts(node.name)
     if len(names) != 1 or names[0] not in OPERATORS:
         raise SqlRefused(Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": ".".join(names)})
     if names[0] in PATTERN_OPERATORS:
@@ -85,7 +85,11 @@ def _require_short_set(node: Tree) -> None:
 
 
 def _require_short_pattern(node: Tree) -> None:
-    if node is not None and node.WhichOneof("node") == "func_call" and strings(node.func_call.funcname)[-1] == SIMILAR:
+    if (
+        node is not None
+        and node.WhichOneof("node") == "func_call"
+        and list_name_parts(node.func_call.funcname)[-1] == SIMILAR
+    ):
         node = node.func_call.args[0]  # how the grammar writes SIMILAR TO
     text = node.a_const.sval.sval if node is not None and node.WhichOneof("node") == "a_const" else ""
     if not text or len(text) > MAX_PATTERN_CHARS:
@@ -96,61 +100,61 @@ def _require_short_pattern(node: Tree) -> None:
         )
 
 
-def _sublink(node: Tree) -> None:
-    if node.oper_name and strings(node.oper_name)[-1:] != strings(node.oper_name):
+def _require_plain_sublink(node: Tree) -> None:
+    if node.oper_name and list_name_parts(node.oper_name)[-1:] != list_name_parts(node.oper_name):
         raise SqlRefused(Reason.FUNCTION, _("A qualified operator is not allowed."))
-    if node.oper_name and strings(node.oper_name)[0] not in OPERATORS:
+    if node.oper_name and list_name_parts(node.oper_name)[0] not in OPERATORS:
         raise SqlRefused(
-            Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": strings(node.oper_name)[0]}
+            Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": list_name_parts(node.oper_name)[0]}
         )
 
 
-def _type(node: Tree) -> None:
-    names = strings(node.names)
+def _require_known_type(node: Tree) -> None:
+    names = list_name_parts(node.names)
     if names[0] == "pg_catalog":
         names = names[1:]
     if len(names) != 1 or names[0] not in TYPES:
         raise SqlRefused(
-            Reason.FUNCTION, _("The type %(name)s is not allowed.") % {"name": ".".join(strings(node.names))}
+            Reason.FUNCTION, _("The type %(name)s is not allowed.") % {"name": ".".join(list_name_parts(node.names))}
         )
 
 
-def _clock(node: Tree) -> None:
+def _require_known_clock(node: Tree) -> None:
     if node.op not in CLOCKS:
         raise SqlRefused(Reason.FUNCTION, _("Names of the server's users and databases are not part of a question."))
 
 
-def _indirection(node: Tree) -> None:
+def _require_index_access(node: Tree) -> None:
     if any(part.WhichOneof("node") != "a_indices" for part in node.indirection):
         raise SqlRefused(Reason.STATEMENT, _("Fields of a row value are not allowed: name the column."))
 
 
-def _collation(node: Tree) -> None:
+def _require_plain_collation(node: Tree) -> None:
     """Require one plain name for a collation, such as zh-x-icu."""
-    names = strings(node.collname)
+    names = list_name_parts(node.collname)
     if len(names) != 1 or not _COLLATION.fullmatch(names[0]):
         raise SqlRefused(Reason.FUNCTION, _("The collation %(name)s is not allowed.") % {"name": ".".join(names)})
 
 
-def _rows_of_function(node: Tree) -> None:
+def _require_known_from_function(node: Tree) -> None:
     """Require a function in FROM to be in the vocabulary and without a column definition list."""
     calls = [part for item in node.functions for part in item.list.items]
     if len(calls) != 2 or calls[0].WhichOneof("node") != "func_call" or calls[1].WhichOneof("node") is not None:
         raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": "ROWS FROM"})
 
 
-def strings(parts: Tree) -> list[str]:
+def list_name_parts(parts: Tree) -> list[str]:
     """Return the words of a qualified name."""
     return [part.string.sval for part in parts]
 
 
 _CHECKS = {
-    "FuncCall": _function,
-    "A_Expr": _expression,
-    "SubLink": _sublink,
-    "TypeName": _type,
-    "SQLValueFunction": _clock,
-    "A_Indirection": _indirection,
-    "CollateClause": _collation,
-    "RangeFunction": _rows_of_function,
+    "FuncCall": _require_known_function,
+    "A_Expr": _require_known_operator,
+    "SubLink": _require_plain_sublink,
+    "TypeName": _require_known_type,
+    "SQLValueFunction": _require_known_clock,
+    "A_Indirection": _require_index_access,
+    "CollateClause": _require_plain_collation,
+    "RangeFunction": _require_known_from_function,
 }

@@ -8,9 +8,17 @@ from functools import cache
 
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, children, content, copy_of, expression, nodes, text_of
-from business.guard.growth import name_of
-from business.guard.rules import strings
+from business.guard.grammar import (
+    Tree,
+    copy_of,
+    deparse_tree,
+    iterate_children,
+    iterate_nodes,
+    parse_trusted_expression,
+    serialise_content,
+)
+from business.guard.growth import find_function_name
+from business.guard.rules import list_name_parts
 from business.guard.vocabulary import SET_FUNCTIONS
 
 # Fields where a number is a position in the select list, or where a value is not compared with rows.
@@ -33,42 +41,42 @@ _KEYWORDS = ("date", "timetz", "timetz", "timestamptz", "timestamptz", "time", "
 _OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def without_values(tree: Tree) -> tuple[str, str]:
+def replace_values_by_parameters(tree: Tree) -> tuple[str, str]:
     """Return two texts: equal values share a parameter, as GROUP BY needs, or each has its own, as mixed types need."""
-    return _hidden(tree, is_shared=True), _hidden(tree, is_shared=False)
+    return _parametrise_values(tree, is_shared=True), _parametrise_values(tree, is_shared=False)
 
 
-def _hidden(tree: Tree, *, is_shared: bool) -> str:
+def _parametrise_values(tree: Tree, *, is_shared: bool) -> str:
     copy = copy_of(tree)
     numbers: dict[bytes | int, int] = {}
 
     def hide(node: Tree) -> None:
-        is_extract = node.DESCRIPTOR.name == "FuncCall" and name_of(node) == "extract"
+        is_extract = node.DESCRIPTOR.name == "FuncCall" and find_function_name(node) == "extract"
         word = node.args[0] if is_extract else None  # `extract(year FROM x)`
-        for field, child in list(children(node)):
-            if field in _KEPT or child == word or _is_ours(child) or _makes_rows(child):
+        for field, child in list(iterate_children(node)):
+            if field in _KEPT or child == word or _is_table_projection(child) or _makes_rows(child):
                 continue
-            kind = _type_of_value(child)
+            kind = _find_value_type(child)
             if kind is None:
                 hide(child)
-                _narrow(child)
+                _add_opposite_bound(child)
             elif field not in _PLACES or child.WhichOneof("node") != "a_const":
-                key = content(child) if is_shared else len(numbers)
-                _put_parameter(child, numbers.setdefault(key, len(numbers) + 1), kind)
+                key = serialise_content(child) if is_shared else len(numbers)
+                _set_parameter(child, numbers.setdefault(key, len(numbers) + 1), kind)
 
     hide(copy)
-    return text_of(copy)
+    return deparse_tree(copy)
 
 
-_expression = cache(expression)  # results are copied, never changed
+_expression = cache(parse_trusted_expression)  # results are copied, never changed
 
 
-def _put_parameter(node: Tree, number: int, kind: str) -> None:
+def _set_parameter(node: Tree, number: int, kind: str) -> None:
     node.CopyFrom(_expression(f"$1::{kind}" if kind else "$1"))
     (node.type_cast.arg if kind else node).param_ref.number = number
 
 
-def _type_of_value(node: Tree) -> str | None:
+def _find_value_type(node: Tree) -> str | None:
     """Return the type of a part that is constant for all rows, empty where only its use tells; None for other parts."""
     kind = node.WhichOneof("node") if node.DESCRIPTOR.name == "Node" else None
     if kind == "a_const":
@@ -79,11 +87,11 @@ def _type_of_value(node: Tree) -> str | None:
     if kind == "sqlvalue_function":
         return _KEYWORDS[node.sqlvalue_function.op - 1]
     if kind == "func_call" and not node.func_call.args:
-        return _WITHOUT_ARGUMENTS.get(name_of(node.func_call))
+        return _WITHOUT_ARGUMENTS.get(find_function_name(node.func_call))
     return "" if kind == "a_array_expr" and not node.a_array_expr.elements else None
 
 
-def _is_ours(node: Tree) -> bool:
+def _is_table_projection(node: Tree) -> bool:
     """Return whether a part is our projection of a table, whose values are the person's own org units."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "range_subselect":
         return False
@@ -94,17 +102,17 @@ def _is_ours(node: Tree) -> bool:
 def _makes_rows(node: Tree) -> bool:
     """Return whether a part is `generate_series(1, 12)` or the like: the planner counts rows of no table."""
     is_call = node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call"
-    if not is_call or name_of(node.func_call) not in SET_FUNCTIONS:
+    if not is_call or find_function_name(node.func_call) not in SET_FUNCTIONS:
         return False
-    return not any(part.DESCRIPTOR.name in ("SubLink", "ColumnRef") for part in nodes(node))
+    return not any(part.DESCRIPTOR.name in ("SubLink", "ColumnRef") for part in iterate_nodes(node))
 
 
-def _narrow(node: Tree) -> None:
+def _add_opposite_bound(node: Tree) -> None:
     """Turn `x > 5` into `x > 5 AND x < 5`: for one hidden bound the planner guesses 1/3 of the table."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
         return
-    sign = strings(node.a_expr.name)[-1]
-    kinds = [{part.DESCRIPTOR.name for part in nodes(side)} for side in (node.a_expr.lexpr, node.a_expr.rexpr)]
+    sign = list_name_parts(node.a_expr.name)[-1]
+    kinds = [{part.DESCRIPTOR.name for part in iterate_nodes(side)} for side in (node.a_expr.lexpr, node.a_expr.rexpr)]
     is_of_value = any(not kind & {"ColumnRef", "SubLink"} for kind in kinds)
     is_of_condition = any("BoolExpr" in kind for kind in kinds)  # narrow only once
     if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or not is_of_value or is_of_condition:

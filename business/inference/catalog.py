@@ -9,7 +9,7 @@ import psycopg
 from psycopg import sql
 
 from business.connections.address import Address
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 
 SAMPLED_ROWS = 200_000
 _COLUMNS = """
@@ -100,7 +100,7 @@ def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = No
     ]
 
 
-def holds_for(
+def query_column_rows(
     connection: psycopg.Connection, question: LiteralString, table: Table, column: Column, **named: sql.Composable
 ) -> bool:
     """Return the result of a query on the rows: {c} the column, {t} its table, {n} the sampled rows, and others."""
@@ -114,7 +114,7 @@ def holds_for(
     return bool(row and row[0])
 
 
-def declared_references(connection: psycopg.Connection) -> list[Reference]:
+def list_foreign_keys(connection: psycopg.Connection) -> list[Reference]:
     """Return the foreign keys of one column."""
     return [
         Reference((schema, table), column, (to_schema, to))
@@ -126,14 +126,14 @@ _SCHEMA = "pg_temp"
 
 
 @contextmanager
-def scratch() -> Iterator[psycopg.Connection]:
+def open_scratch_connection() -> Iterator[psycopg.Connection]:
     """Open a connection whose temporary tables are dropped afterwards."""
-    with connected(Address.of_django()) as connection:
+    with connect_to_source(Address.of_django()) as connection:
         yield connection
         connection.rollback()
 
 
-def copied(
+def copy_to_temporary_table(
     connection: psycopg.Connection, name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]
 ) -> Table:
     """Return these rows as a temporary table; column types are PostgreSQL's names."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field
 
 from business.linking.linker import Linked
-from business.linking.schema_prompt import schema_prompt
+from business.linking.schema_prompt import build_schema_prompt
 from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, Words
 
 LABEL_CHARACTERS = 60
@@ -29,16 +29,16 @@ class Complete(Protocol):
     def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T], /) -> Awaitable[T]: ...
 
 
-def texts(value: Any) -> Any:
+def select_texts(value: Any) -> Any:
     """Return the texts of a list that a model wrote; none for anything but a list."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _text(value: object) -> object:
+def _read_text(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, BeforeValidator(_read_text)]
 
 
 class Called(BaseModel):
@@ -47,7 +47,7 @@ class Called(BaseModel):
     name: Text = ""
     label_en: Text = ""
     label_zh: Text = ""
-    synonyms: Annotated[list[str], BeforeValidator(texts)] = Field(default_factory=list)
+    synonyms: Annotated[list[str], BeforeValidator(select_texts)] = Field(default_factory=list)
     description_en: Text = ""
     description_zh: Text = ""
 
@@ -92,29 +92,33 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
     """Describe one table, without telling names of org units' rows. Raises the model client's errors."""
     dimensions = frozenset(f"{model.name}.{dimension.name}" for dimension in model.dimensions)
     measures = frozenset(f"{model.name}.{measure.name}" for measure in model.measures)
-    shown = escape(schema_prompt(Linked((model,), dimensions, measures)), quote=False)
+    shown = escape(build_schema_prompt(Linked((model,), dimensions, measures)), quote=False)
     turns = [{"role": "system", "content": instructions}, {"role": "user", "content": f"<tables>\n{shown}\n</tables>"}]
-    return with_words(model, await complete(turns, TableWords))
+    return add_words_to_table(model, await complete(turns, TableWords))
 
 
-def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
+def add_words_to_table(model: SemanticModel, words: TableWords) -> SemanticModel:
     """Return the table with the fitting words, without unknown names and words that another of its parts has."""
     things = {thing.name.rpartition(".")[2]: thing for thing in words.things}
     own = things.get("", things.get(model.name))
     taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}
-    return _named(model, own, taken).model_copy(
+    return _add_words_to_part(model, own, taken).model_copy(
         update={
-            "dimensions": tuple(_named(dimension, things.get(dimension.name), taken) for dimension in model.dimensions),
-            "measures": tuple(_named(measure, things.get(measure.name), taken) for measure in model.measures),
+            "dimensions": tuple(
+                _add_words_to_part(dimension, things.get(dimension.name), taken) for dimension in model.dimensions
+            ),
+            "measures": tuple(
+                _add_words_to_part(measure, things.get(measure.name), taken) for measure in model.measures
+            ),
         }
     )
 
 
-def _named(named: N, called: Called | None, taken: set[str]) -> N:
+def _add_words_to_part(named: N, called: Called | None, taken: set[str]) -> N:
     if called is None:
         return named
     own = {word.casefold() for word in named.words()}
-    synonyms = [word for word in _cut(called.synonyms) if word.casefold() not in taken | own]
+    synonyms = [word for word in _limit_synonyms(called.synonyms) if word.casefold() not in taken | own]
     taken.update(word.casefold() for word in synonyms)
     label = Words(
         en=named.label.en or called.label_en.strip()[:LABEL_CHARACTERS],
@@ -128,6 +132,6 @@ def _named(named: N, called: Called | None, taken: set[str]) -> N:
     return named.model_copy(update=update)
 
 
-def _cut(words: Iterable[str]) -> list[str]:
+def _limit_synonyms(words: Iterable[str]) -> list[str]:
     found = dict.fromkeys(word.strip() for word in words if 0 < len(word.strip()) <= LABEL_CHARACTERS)
     return list(found)[:MAX_SYNONYMS]

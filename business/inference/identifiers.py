@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from business.parsing.reader.units import singular
+from business.parsing.reader.units import singularise
 
 _WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("identifiers.yaml").read_text())
 _EXPANSIONS: dict[str, str] = _WORDS["abbreviations"]
@@ -39,65 +39,65 @@ class Identifiers:
     def __init__(self, tables: Iterable[str], columns: Iterable[str]) -> None:
         self._tables = tuple(tables)
         self._columns = tuple(columns)
-        self.table = cache(self._table)
+        self.table = cache(self._expand_table_name)
 
     @cached_property
     def prefix(self) -> str:
         """Return the meaningless prefix of all tables: `sb`, `tbl`; "" for none."""
-        return _shared([name.lower() for name in self._tables], least=2)
+        return _find_common_prefix([name.lower() for name in self._tables], least=2)
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        own = [part for name in (*self._tables, *self._columns) for part in _parts(name)]
+        own = [part for name in (*self._tables, *self._columns) for part in _split_identifier(name)]
         tables = [name.lower().removeprefix(self.prefix) for name in self._tables]
         whole = [part for part in own if len(part) <= _MAX_WHOLE and len(part) > 2]
         return frozenset(
-            [*_WORDS["common"].split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)]
+            [*_WORDS["common"].split(), *_EXPANSIONS, *tables, *map(singularise, tables), *map(singularise, whole)]
         )
 
     @cached_property
     def _stems(self) -> set[tuple[str, ...]]:
         """Return the tables' names in words, by the stems of the words."""
-        return {tuple(map(singular, phrase.split())) for name in self._tables for phrase in self.table(name)}
+        return {tuple(map(singularise, phrase.split())) for name in self._tables for phrase in self.table(name)}
 
-    def _table(self, name: str) -> tuple[str, ...]:
+    def _expand_table_name(self, name: str) -> tuple[str, ...]:
         """Return a table's name in words, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
         bare = name[len(self.prefix) :] if len(name) > len(self.prefix) else name
-        words = self._words(bare, is_table=True)
+        words = self._split_name(bare, is_table=True)
         while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
             words = words[:-1]
         while len(words) > 1 and words[0] in ("dim", "fact", "tbl", "t", "tb", "stg"):
             words = words[1:]
         other = _PLURAL.sub("sis", words[-1]) if _PLURAL.search(words[-1]) else re.sub("sis$", "ses", words[-1])
-        return tuple(dict.fromkeys([*_synonyms_of(words), *_synonyms_of([*words[:-1], other])]))
+        return tuple(dict.fromkeys([*_build_synonyms(words), *_build_synonyms([*words[:-1], other])]))
 
     def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
         """Return a column's name in words, the fullest first. prefix: of all the table's columns."""
-        words = self._words(name.lower().removeprefix(prefix) or name)
+        words = self._split_name(name.lower().removeprefix(prefix) or name)
         unit = words[-1] if len(words) > 1 and words[-1] in UNITS else ""
         words = words[:-1] if unit else words
         if len(words) > 1 and words[0] in _FLAGS:
             words = words[1:]
-        found = list(_synonyms_of(words))
-        owners = {tuple(singular(word) for word in phrase.split()) for phrase in self.table(table)}
+        found = list(_build_synonyms(words))
+        owners = {tuple(singularise(word) for word in phrase.split()) for phrase in self.table(table)}
         owners |= {
             owner[-1:] if owner[-1] not in _DONE else owner[:1] for owner in owners
         }  # payments_made.payment_amount
-        for owner in owners | {(singular(table.lower()),)}:
-            if len(words) > len(owner) and tuple(map(singular, words[: len(owner)])) == owner:
-                found += _synonyms_of(words[len(owner) :])
+        for owner in owners | {(singularise(table.lower()),)}:
+            if len(words) > len(owner) and tuple(map(singularise, words[: len(owner)])) == owner:
+                found += _build_synonyms(words[len(owner) :])
         if len(words) > 1 and words[-1] == "name" and words[-2] not in _OF_NAMES:
-            found += _synonyms_of(words[:-1])
+            found += _build_synonyms(words[:-1])
         if len(words) > 1 and words[-1] in _OF_TIMES and words[-2].endswith("ed"):
-            found += _synonyms_of(words[:-1])  # reported_dt
-        found += self._without_kind(words)
+            found += _build_synonyms(words[:-1])  # reported_dt
+        found += self._remove_table_kind(words)
         if len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number":  # a house number counts no houses
             found += [f"{words[1]} of {words[0]}"]
         if unit:
             found += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in found]
         return tuple(dict.fromkeys(phrase for phrase in found if phrase != "id" or words == ["id"]))
 
-    def _without_kind(self, words: list[str]) -> list[str]:
+    def _remove_table_kind(self, words: list[str]) -> list[str]:
         """Return names without their kind.
 
         `num_citations` → “number of citations”, “citations”, if no table has that name; `total_gpa` → “gpa”.
@@ -109,21 +109,23 @@ class Identifiers:
         noun = words[1:] if words[0] in _COUNTS else words[:-1] if words[-1] in _COUNTS else []
         if words[-1] == "number":
             return [] if words[0] in _COUNTS else [" ".join(noun)]
-        if not noun or tuple(map(singular, noun)) in self._stems:
+        if not noun or tuple(map(singularise, noun)) in self._stems:
             return []
         return [f"number of {' '.join(noun)}", " ".join(noun)]
 
     def prefix_of(self, columns: Iterable[str]) -> str:
         """Return the prefix of all columns of a table: `sbcust`; "" for none."""
-        return _shared([column.lower() for column in columns], least=_PREFIX)
+        return _find_common_prefix([column.lower() for column in columns], least=_PREFIX)
 
-    def _words(self, name: str, *, is_table: bool = False) -> list[str]:
+    def _split_name(self, name: str, *, is_table: bool = False) -> list[str]:
         """Return the words of a name; of one that is all spaces, "unnamed"."""
-        return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)] or ["unnamed"]
+        return [
+            word for part in _split_identifier(name) for word in self._split_name_part(part, is_table=is_table)
+        ] or ["unnamed"]
 
-    def _cut(self, part: str, *, is_table: bool) -> list[str]:
+    def _split_name_part(self, part: str, *, is_table: bool) -> list[str]:
         """Split a part of a name into the fewest known words, if possible; a table's preferably into several."""
-        is_known = part in self._known or singular(part) in self._known
+        is_known = part in self._known or singularise(part) in self._known
         if len(part) <= _MAX_WHOLE or (is_known and not is_table):
             return [part]
         ways: list[list[str] | None] = [[]]
@@ -133,19 +135,19 @@ class Identifiers:
                 for begin, way in enumerate(ways)
                 if way is not None
                 and stop - begin < len(part)
-                and (part[begin:stop] in self._known or singular(part[begin:stop]) in self._known)
+                and (part[begin:stop] in self._known or singularise(part[begin:stop]) in self._known)
             ]
             ways.append(min(found, key=len, default=None))
         shortest = ways[-1] or [part]
-        return [part] if is_table and singular(shortest[-1]) in _JOINING else shortest
+        return [part] if is_table and singularise(shortest[-1]) in _JOINING else shortest
 
 
-def _parts(name: str) -> list[str]:
+def _split_identifier(name: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+|\s+|-", " ", name)
     return [part.lower() for part in spaced.split()]
 
 
-def _shared(names: list[str], *, least: int) -> str:
+def _find_common_prefix(names: list[str], *, least: int) -> str:
     """Return the common prefix of several names, without its underscore; "" unless it leaves two letters of each."""
     if len(names) < 3:
         return ""
@@ -156,7 +158,7 @@ def _shared(names: list[str], *, least: int) -> str:
     return prefix if size >= least and is_whole else ""
 
 
-def _synonyms_of(words: list[str]) -> tuple[str, ...]:
+def _build_synonyms(words: list[str]) -> tuple[str, ...]:
     """Return words as a phrase, expanded and unchanged."""
     plain = " ".join(words)
     return tuple(dict.fromkeys([" ".join(_EXPANSIONS.get(word, word) for word in words), plain]))

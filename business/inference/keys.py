@@ -9,22 +9,22 @@ from dataclasses import dataclass, replace
 import psycopg
 from psycopg import sql
 
-from business.inference.catalog import Column, Reference, Table, holds_for
-from business.parsing.reader.units import singular
+from business.inference.catalog import Column, Reference, Table, query_column_rows
+from business.parsing.reader.units import singularise
 
 _KEYS = ("id", "key", "no", "code", "number")
 _ENDINGS = (*_KEYS, "name")
 
 
-def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
+def infer_primary_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
     """Return the tables with primary keys inferred from names and rows. prefix: of all table names."""
-    others = {singular(table.name.lower().removeprefix(prefix)) for table in tables}
-    found = [replace(table, key=table.key or _own_key(connection, table, prefix, others)) for table in tables]
+    others = {singularise(table.name.lower().removeprefix(prefix)) for table in tables}
+    found = [replace(table, key=table.key or _infer_own_key(connection, table, prefix, others)) for table in tables]
     own = [table for table in found if not table.is_view]
-    return [replace(table, key=table.key or _shared_key(connection, table, own)) for table in found]
+    return [replace(table, key=table.key or _infer_shared_key(connection, table, own)) for table in found]
 
 
-def references_in(
+def infer_references(
     connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
 ) -> list[Reference]:
     """Return the references, declared or inferred from names and values."""
@@ -37,16 +37,18 @@ def references_in(
                 continue
             fits = [
                 other
-                for other, is_certain in _pointed_at(column, table, keyed)
-                if is_certain or _holds(connection, table, column, other)
+                for other, is_certain in _find_target_tables(column, table, keyed)
+                if is_certain or _contains_only_keys(connection, table, column, other)
             ]
             fits = [other for other in fits if not other.is_view] or fits
             if len(fits) == 1:
                 found.append(Reference(table.place, column.name, fits[0].place))
-    return [*found, *_by_type(connection, tables, found)]
+    return [*found, *_find_polymorphic_references(connection, tables, found)]
 
 
-def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Reference]) -> Iterator[Reference]:
+def _find_polymorphic_references(
+    connection: psycopg.Connection, tables: list[Table], found: list[Reference]
+) -> Iterator[Reference]:
     """Yield the polymorphic references of `sender_id` beside a `sender_type`: to each top-level table with such keys.
 
     The target depends on the row: a column with several references is not joined, and no longer path replaces it.
@@ -60,28 +62,32 @@ def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Re
             is_typed = role != column.name.lower() and f"{role}_type" in names and column.name != table.key
             if not is_typed or (*table.place, column.name) in pointing:
                 continue
-            others = [root for root in roots if root is not table and _shares(connection, table, column, root)]
+            others = [
+                root for root in roots if root is not table and _has_common_values(connection, table, column, root)
+            ]
             if len(others) > 1:
                 yield from (Reference(table.place, column.name, o.place) for o in others)
 
 
-def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
+def _infer_own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
     """Return the first unique column that is named as its table's key. tables: the names of all."""
     bare = table.name.lower().removeprefix(prefix)
     last = bare.rpartition("_")[2]
     wanted = [
         "id",
-        *(f"{own}{between}{end}" for end in _ENDINGS for own in (singular(bare), bare) for between in ("_", "")),
+        *(f"{own}{between}{end}" for end in _ENDINGS for own in (singularise(bare), bare) for between in ("_", "")),
     ]
-    if singular(last) not in tables:  # course_offering.offering_id, and no table of offerings
-        wanted += [f"{last}_id", f"{singular(last)}_id"]
+    if singularise(last) not in tables:  # course_offering.offering_id, and no table of offerings
+        wanted += [f"{last}_id", f"{singularise(last)}_id"]
     if "_" not in bare:
         wanted.append(f"{bare[0]}id")
     names = {column.name.lower(): column for column in table.columns}
-    return next((names[name].name for name in wanted if name in names and differs(connection, table, names[name])), "")
+    return next(
+        (names[name].name for name in wanted if name in names and has_unique_values(connection, table, names[name])), ""
+    )
 
 
-def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
+def _infer_shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
     """Return a text key such as “city_name” of cities: unique only here, and holding all values of its namesakes."""
     for column in table.columns:
         others = [(other, c) for other in tables if other is not table for c in other.columns if c.name == column.name]
@@ -89,9 +95,11 @@ def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table
         if not others or not is_named or any(other.key == column.name for other, _c in others):
             continue
         keyed = replace(table, key=column.name)
-        if not differs(connection, table, column) or any(differs(connection, other, c) for other, c in others):
+        if not has_unique_values(connection, table, column) or any(
+            has_unique_values(connection, other, c) for other, c in others
+        ):
             continue
-        if all(_holds(connection, other, c, keyed) for other, c in others):
+        if all(_contains_only_keys(connection, other, c, keyed) for other, c in others):
             return column.name
     return ""
 
@@ -112,7 +120,7 @@ class _Keyed:
     @classmethod
     def of(cls, table: Table, prefix: str) -> "_Keyed":
         bare = table.name.lower().removeprefix(prefix)
-        own = tuple(dict.fromkeys((singular(bare), bare)))
+        own = tuple(dict.fromkeys((singularise(bare), bare)))
         spoken = {f"{name}{between}{end}" for name in own for between in ("_", "") for end in _KEYS}
         key = next(column for column in table.columns if column.name == table.key)
         plain = key.name.lower()
@@ -131,7 +139,7 @@ class _Keyed:
         return name.endswith(plain) and any(plain.startswith(own) for own in self.own)
 
 
-def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[tuple[Table, bool]]:
+def _find_target_tables(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[tuple[Table, bool]]:
     """Yield tables whose key a column is named after, and whether that suffices: name and type of a declared key."""
     name = column.name.lower()
     for other in keyed:
@@ -140,28 +148,28 @@ def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[t
             yield other.table, is_same and other.table.is_declared and column.type == other.key.type
 
 
-def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+def has_unique_values(connection: psycopg.Connection, table: Table, column: Column) -> bool:
     """Return whether the column's values are unique."""
     question = "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
-    return holds_for(connection, question, table, column)
+    return query_column_rows(connection, question, table, column)
 
 
-def _shares(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+def _has_common_values(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
     """Return whether some values of the column are keys of the other table."""
     if next(c for c in other.columns if c.name == other.key).category != column.category:
         return False
     question = "SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})"
-    return holds_for(connection, question, table, column, **_other(other))
+    return query_column_rows(connection, question, table, column, **_build_target_identifiers(other))
 
 
-def _holds(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+def _contains_only_keys(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
     """Return whether the column has values, all of them keys of the other table."""
     question = (
         "SELECT count(c) > 0 AND bool_and(c IS NULL OR EXISTS (SELECT 1 FROM {o} o WHERE o.{k} = s.c)) "
         "FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
     )
-    return holds_for(connection, question, table, column, **_other(other))
+    return query_column_rows(connection, question, table, column, **_build_target_identifiers(other))
 
 
-def _other(table: Table) -> dict[str, sql.Composable]:
+def _build_target_identifiers(table: Table) -> dict[str, sql.Composable]:
     return {"o": sql.Identifier(*table.place), "k": sql.Identifier(table.key)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
-from knowledge.text.terms import terms
+from knowledge.text.terms import extract_terms
 
 Kind = Literal["model", "dimension", "measure"]
 Key = tuple[str, str, str]  # table, kind, part
@@ -39,8 +39,8 @@ class Entry:
     def terms(self) -> dict[str, float]:
         """Return the terms of its words with their weights."""
         found: dict[str, float] = {}
-        for weight, texts in self._texts():
-            for term in (term for text in texts for term in terms(text)):
+        for weight, texts in self._iterate_weighted_texts():
+            for term in (term for text in texts for term in extract_terms(text)):
                 found[term] = max(found.get(term, 0.0), weight)
         return found
 
@@ -52,19 +52,19 @@ class Entry:
         if self.kind == "model":
             columns = ", ".join(dimension.name.replace("_", " ") for dimension in self.table.dimensions[:COLUMNS_TOLD])
             return f"{words}. {about} {columns}".strip()
-        return f"{self.table.words()[0]}: {words}. {about} {', '.join(self._values()[:VALUES_TOLD])}".strip()
+        return f"{self.table.words()[0]}: {words}. {about} {', '.join(self._list_value_words()[:VALUES_TOLD])}".strip()
 
     def sha256(self) -> bytes:
         return hashlib.sha256(self.text().encode()).digest()
 
-    def _texts(self) -> Iterator[tuple[float, tuple[str, ...]]]:
+    def _iterate_weighted_texts(self) -> Iterator[tuple[float, tuple[str, ...]]]:
         yield OWN, self.named.words()
-        yield VALUE, self._values()
+        yield VALUE, self._list_value_words()
         yield DESCRIBED, self.named.description.all()
         if self.part:
             yield OF_TABLE, self.table.words()
 
-    def _values(self) -> tuple[str, ...]:
+    def _list_value_words(self) -> tuple[str, ...]:
         values = self.named.values[:VALUES_READ] if isinstance(self.named, Dimension) else ()
         return tuple(word for value in values for word in value.words())
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from business.linking.asked import Asked, meanings, units, written
+from business.linking.asked import Asked, find_exact_translations, split_comparable_units, split_written_units
 from business.linking.entries import Entry, entries_of
 from business.semantic_layer.model import SemanticLayer
-from knowledge.dictionary.words import rarity
+from knowledge.dictionary.words import compute_rarity
 from knowledge.text.terms import is_han
 
 Floats = NDArray[np.float64]
@@ -76,8 +76,8 @@ class LayerIndex:
                 for term, found in postings.items()
             },
             lengths,
-            _values_of(entries),
-            _neighbours_of(layer),
+            _index_values(entries),
+            _find_neighbour_tables(layer),
         )
 
     def visible(self, models: Collection[str]) -> Mask:
@@ -91,7 +91,7 @@ class LayerIndex:
         for word in asked:
             weights = np.zeros(len(self.entries))
             for way in word.ways:
-                np.maximum(weights, self._scores(way), out=weights)
+                np.maximum(weights, self._score_entries(way), out=weights)
             weights *= visible
             found = np.count_nonzero(weights)
             if found:
@@ -108,14 +108,14 @@ class LayerIndex:
             for word in asked
             if word.weight >= UNSAID_RARITY
             and not (len(word.ways) == 1 and is_han(word.ways[0][0][0]))
-            and not any((self._scores(way) * visible).any() for way in word.ways)
+            and not any((self._score_entries(way) * visible).any() for way in word.ways)
         ]
         if not unsaid:
             return ""
         rarest = max(unsaid, key=lambda word: word.weight)
         return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
 
-    def _scores(self, way: Iterable[str]) -> Floats:
+    def _score_entries(self, way: Iterable[str]) -> Floats:
         """Return the weights of the entries that have all of some terms."""
         least: Floats | None = None
         for term in way:
@@ -129,27 +129,35 @@ class LayerIndex:
 
     def named_values(self, question: str, visible: Mask) -> dict[NamedValue, int]:
         """Return the values named in a question, the longest first, with their columns' indexes; none in another."""
-        stems, plain = units(question), written(question)
+        stems, plain = split_comparable_units(question), split_written_units(question)
         covered = [False] * len(stems)
         found: dict[NamedValue, int] = {}
         for length in range(min(MAX_VALUE, len(stems)), 0, -1):
             for at in range(len(stems) - length + 1):
                 if any(covered[at : at + length]):
                     continue
-                here = [(place, value) for place, value in self._called(stems[at : at + length]) if visible[place]]
-                if length == 1 and not _tells(plain[at]):
+                here = [
+                    (place, value)
+                    for place, value in self._find_called_values(stems[at : at + length])
+                    if visible[place]
+                ]
+                if length == 1 and not _is_distinctive_word(plain[at]):
                     here = [(place, value) for place, value in here if value in question and not value.islower()]
                 if here:
                     covered[at : at + length] = [True] * length
                     found |= {NamedValue(self.entries[place].name, value): place for place, value in here}
         return found
 
-    def _called(self, stems: list[str]) -> tuple[tuple[int, str], ...]:
+    def _find_called_values(self, stems: list[str]) -> tuple[tuple[int, str], ...]:
         """Return values with this wording, or with a Chinese word's translation."""
         own = self.values.get(" ".join(stems), ())
         if own or len(stems) == 1 or not all(map(is_han, stems)):
             return own
-        return tuple(found for meaning in meanings("".join(stems)) for found in self.values.get(" ".join(meaning), ()))
+        return tuple(
+            found
+            for meaning in find_exact_translations("".join(stems))
+            for found in self.values.get(" ".join(meaning), ())
+        )
 
     def best_of_tables(self, scores: Floats, visible: Mask) -> dict[str, float]:
         """Return each table's score, from its own words, its best part, and the best table joined to it by a key."""
@@ -175,10 +183,10 @@ class LayerIndex:
         """Return the tables on the shortest paths between some, through visible tables only."""
         found: list[str] = []
         for one, other in combinations(models, 2):
-            found += self._way(one, other, visible)
+            found += self._find_join_path(one, other, visible)
         return list(dict.fromkeys(found))
 
-    def _way(self, start: str, goal: str, visible: Collection[str]) -> list[str]:
+    def _find_join_path(self, start: str, goal: str, visible: Collection[str]) -> list[str]:
         before: dict[str, str] = {start: start}
         edge = [start]
         for _step in range(MAX_WAY):
@@ -198,23 +206,23 @@ class LayerIndex:
         return way
 
 
-def _tells(word: str) -> bool:
+def _is_distinctive_word(word: str) -> bool:
     """Return whether a word alone may mean a value: “in” and “1” may be anything."""
-    return rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
+    return compute_rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
 
 
-def _values_of(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...]]:
+def _index_values(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...]]:
     found: defaultdict[str, dict[tuple[int, str], None]] = defaultdict(dict)
     for place, entry in enumerate(entries):
         for value in getattr(entry.named, "values", ()):
             for word in value.words():
-                stems = units(word)
+                stems = split_comparable_units(word)
                 if 0 < len(stems) <= MAX_VALUE:
                     found[" ".join(stems)][place, value.value] = None
     return {key: tuple(values) for key, values in found.items()}
 
 
-def _neighbours_of(layer: SemanticLayer) -> dict[str, tuple[str, ...]]:
+def _find_neighbour_tables(layer: SemanticLayer) -> dict[str, tuple[str, ...]]:
     keyed = {model.primary.name: model.name for model in layer.semantic_models if model.primary}
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for model in layer.semantic_models:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from business.linking.asked import Asked, asked_words
+from business.linking.asked import Asked, split_question
 from business.linking.entries import Entry
 from business.linking.index import Floats, LayerIndex, Mask, NamedValue
 from business.semantic_layer.model import Dimension, SemanticLayer, SemanticModel
@@ -67,27 +67,27 @@ class Linker:
         text = f"{question} {named_in}".strip()
         models = {model.name: model for model in self.layer.semantic_models}
         visible = self.index.visible(models)
-        asked = asked_words(text)
+        asked = split_question(text)
         by_words = self.index.by_words(asked, visible)
         values = self.index.named_values(text, visible)
-        found = tuple(value for value, place in values.items() if self._tells(place))
+        found = tuple(value for value, place in values.items() if self._may_show_values(place))
         is_whole = sum(self.index.column_counts[name] for name in models) <= self.whole_columns
         near = self.near if not is_whole else None
         by_meaning = near(text, models, NEAREST) if near else {}
-        unsaid = self._nearest_of_unsaid(asked, models, visible) if near else {}
-        tables = self.index.best_of_tables(_fused(by_words, by_meaning, values.values(), unsaid), visible)
+        unsaid = self._find_nearest_to_unknown_word(asked, models, visible) if near else {}
+        tables = self.index.best_of_tables(_fuse_scores(by_words, by_meaning, values.values(), unsaid), visible)
         order = sorted(models, key=lambda name: -tables[name])
         if is_whole:
             shown = tuple(models[name] for name in order)
-            return Linked(shown, *_all_parts(shown), found)
-        holding = self._holding({value: place for value, place in values.items() if value in found})
+            return Linked(shown, *_list_all_parts(shown), found)
+        holding = self._find_value_columns({value: place for value, place in values.items() if value in found})
         nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
         core = list(dict.fromkeys([*nearest, *joined]))
         names = dict.fromkeys([*core, *order[:MAX_TABLES]])
         parts = self.index.parts_of(names)
         by_meaning = near(text, names, int(parts.sum())) if near else {}
-        scores = _fused(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
+        scores = _fuse_scores(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
         choice = _Choice([models[name] for name in core])
         for place in holding:
             choice.add(self.index.entries[place])
@@ -98,7 +98,9 @@ class Linker:
         shown = tuple(models[name] for name in names if name in choice.models)
         return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), found)
 
-    def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
+    def _find_nearest_to_unknown_word(
+        self, asked: Sequence[Asked], models: Collection[str], visible: Mask
+    ) -> dict[int, float]:
         """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.
 
         Within the question its meaning is diluted. Only if it leads to one table: among hundreds of tables something is
@@ -114,15 +116,15 @@ class Linker:
             return {}
         return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
 
-    def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
+    def _find_value_columns(self, values: Mapping[NamedValue, int]) -> list[int]:
         """Return the columns, always shown, of values that the question names and that are in one or two columns."""
         found = Counter(value.value for value in values)
         places = (place for value, place in values.items() if found[value.value] <= VALUE_COLUMNS)
         return list(dict.fromkeys(places))[:HOLDING_COLUMNS]
 
-    def _tells(self, place: int) -> bool:
+    def _may_show_values(self, place: int) -> bool:
         entry = self.index.entries[place]
-        return isinstance(entry.named, Dimension) and tells_names(entry.named, entry.table)
+        return isinstance(entry.named, Dimension) and may_show_column_values(entry.named, entry.table)
 
 
 class _Choice:
@@ -146,11 +148,11 @@ class _Choice:
 
     def is_full(self) -> bool:
         models = self.models.values()
-        keys = {(model.name, column) for model in models for column in keys_of(model, models)}
+        keys = {(model.name, column) for model in models for column in list_required_columns(model, models)}
         return len(self._columns | keys) >= MAX_COLUMNS
 
 
-def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
+def may_show_column_values(dimension: Dimension, model: SemanticModel) -> bool:
     """Return whether a column's values may be shown to somebody who may ask about its table.
 
     Names of rows may not where org units have rows of their own: the person may not see that row.
@@ -160,19 +162,19 @@ def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
     return is_shared or name is None or not set(dimension.columns) & set(name.columns)
 
 
-def keys_of(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
+def list_required_columns(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
     """Return the columns of a table that are always shown: its key, keys to other shown tables, filtered columns."""
     primary = {other.primary.name for other in shown if other.primary}
     keys = [entity.expr for entity in model.entities if entity.type == "primary" or entity.name in primary]
     return tuple(dict.fromkeys([*keys, *model.default_filter]))
 
 
-def _all_parts(shown: Iterable[SemanticModel]) -> tuple[frozenset[str], frozenset[str]]:
+def _list_all_parts(shown: Iterable[SemanticModel]) -> tuple[frozenset[str], frozenset[str]]:
     dimensions = frozenset(f"{model.name}.{one.name}" for model in shown for one in model.dimensions)
     return dimensions, frozenset(f"{model.name}.{one.name}" for model in shown for one in model.measures)
 
 
-def _fused(
+def _fuse_scores(
     by_words: Floats, by_meaning: Mapping[int, float], named: Collection[int], unsaid: Collection[int]
 ) -> Floats:
     """Return the cosine plus word matches; a value named in the question counts for its column."""

@@ -18,11 +18,11 @@ from business.linking.entries import Key, entries_of
 from business.linking.index import LayerIndex
 from business.linking.linker import Near
 from business.models import DataSource, SchemaVector
-from copilot_site.lib.database import sole_process
+from copilot_site.lib.database import hold_process_lock
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.load.queues import send_on_commit
 from knowledge.embedding.base import EmbeddingError
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 
 BATCH = 64  # texts embedded and stored per batch
 
@@ -32,23 +32,23 @@ Embed = Callable[[Sequence[str]], Vectors]  # (texts, dimensions)
 log = structlog.get_logger(__name__)
 
 
-def near_in(source_id: UUID, index: LayerIndex) -> Near:
+def build_nearest_search(source_id: UUID, index: LayerIndex) -> Near:
     """Return the embedding search among the entries of an index."""
 
     def near(text: str, tables: Collection[str], most: int) -> dict[int, float]:
-        found = nearest(source_id, text, tables, most)
+        found = find_nearest_entries(source_id, text, tables, most)
         return {index.places[key]: cosine for key, cosine in found.items() if key in index.places}
 
     return near
 
 
-def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> dict[Key, float]:
+def find_nearest_entries(source_id: UUID, text: str, tables: Collection[str], most: int) -> dict[Key, float]:
     """Return the cosines of these tables' entries nearest to a text; none without vectors."""
-    vector = _vector_or_none(text)
+    vector = _try_embed_text(text)
     if vector is None:
         return {}
     found = (
-        SchemaVector.objects.filter(source=source_id, space=engine().space_id, model__in=tables)
+        SchemaVector.objects.filter(source=source_id, space=load_engine().space_id, model__in=tables)
         .annotate(distance=MaxInnerProduct("vector", vector))
         .order_by("distance")
         .values_list("model", "kind", "part", "distance")
@@ -56,63 +56,63 @@ def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> d
     return {(model, kind, part): -distance for model, kind, part, distance in found[:most]}
 
 
-def nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
+def find_nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
     """Return the sources with the entries nearest to a text, nearest first; none without vectors."""
-    vector = _vector_or_none(text)
+    vector = _try_embed_text(text)
     if vector is None:
         return []
-    rows = SchemaVector.objects.filter(source__in=sources, space=engine().space_id).order_by()
+    rows = SchemaVector.objects.filter(source__in=sources, space=load_engine().space_id).order_by()
     near = rows.values("source_id").annotate(distance=Min(MaxInnerProduct("vector", vector))).order_by("distance")
     return list(near.values_list("source_id", flat=True)[:most])
 
 
-def _vector_or_none(text: str) -> Vectors | None:
+def _try_embed_text(text: str) -> Vectors | None:
     try:
-        return _vector(text)
+        return _embed_text(text)
     except EmbeddingError as error:
         log.warning("linking.words_alone", why=str(error))
         return None
 
 
 @lru_cache(maxsize=64)  # a question is embedded for all tables, for the chosen ones, and for every source
-def _vector(text: str) -> Vectors:
-    return engine().ask(text)[0]
+def _embed_text(text: str) -> Vectors:
+    return load_engine().ask(text)[0]
 
 
-def fill_on_commit(source_id: UUID) -> None:
+def fill_vectors_on_commit(source_id: UUID) -> None:
     """Have a worker fill a source when the transaction commits; lost messages are made up for later."""
     send_on_commit("business.fill_schema_vectors", source_id, queue="maintenance")
 
 
-def fill(source_id: UUID) -> int:
+def fill_source_vectors(source_id: UUID) -> int:
     """Update a source's vectors to its saved layer; return how many were made, 0 also while another process does it."""
     made = 0
-    with sole_process(f"schema vectors:{source_id}") as is_alone:
+    with hold_process_lock(f"schema vectors:{source_id}") as is_alone:
         while is_alone:
             source = DataSource.unscoped.filter(pk=source_id).first()
             if source is None:
                 return made
-            made += fill_row(source)
-            cache.set(_mark(source), source.changed_at.isoformat(), timeout=None)
+            made += update_vectors(source)
+            cache.set(_build_lock_name(source), source.changed_at.isoformat(), timeout=None)
             if not DataSource.unscoped.filter(pk=source_id, changed_at__gt=source.changed_at).exists():
                 return made
     return made
 
 
-def unfilled() -> list[UUID]:
+def list_unfilled_sources() -> list[UUID]:
     """Return the sources whose layer was, or may have been, saved since they were filled."""
     sources = DataSource.unscoped.filter(is_active=True).defer("layer")
-    return [source.pk for source in sources if cache.get(_mark(source)) != source.changed_at.isoformat()]
+    return [source.pk for source in sources if cache.get(_build_lock_name(source)) != source.changed_at.isoformat()]
 
 
-def fill_row(source: DataSource, embed: Embed | None = None) -> int:
+def update_vectors(source: DataSource, embed: Embed | None = None) -> int:
     """Embed new and changed entries of a source's layer; each batch is stored at once, so interrupted work is kept."""
-    embed = embed or _embedded
+    embed = embed or _embed_texts
     try:
         wanted = {entry.key: entry for entry in entries_of(source.semantic_layer)}
     except InvalidInput:  # the doctor command reports it
         return 0
-    space = engine().space_id
+    space = load_engine().space_id
     rows = SchemaVector.objects.filter(source=source, space=space)
     stored = {(r.model, r.kind, r.part): (r.pk, bytes(r.sha256)) for r in rows.defer("vector")}
     digests = {key: entry.sha256() for key, entry in wanted.items()}
@@ -138,9 +138,9 @@ def fill_row(source: DataSource, embed: Embed | None = None) -> int:
     return len(new)
 
 
-def _embedded(texts: Sequence[str]) -> Vectors:
-    return engine().encode(texts)[0]
+def _embed_texts(texts: Sequence[str]) -> Vectors:
+    return load_engine().encode(texts)[0]
 
 
-def _mark(source: DataSource) -> str:
-    return f"schema-vectors:{source.pk}:{engine().space}"
+def _build_lock_name(source: DataSource) -> str:
+    return f"schema-vectors:{source.pk}:{load_engine().space}"

@@ -6,11 +6,11 @@ from datetime import date
 
 from django.utils.translation import gettext as _
 
-from business.guard.rewrite import quoted
+from business.guard.rewrite import quote_identifier
 from business.logical_query.catalog import Catalog
-from business.logical_query.comparisons import fixed_sql, require_kept
+from business.logical_query.comparisons import build_fixed_filter_sql, require_supported_grain
 from business.logical_query.conditions import Conditions
-from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
+from business.logical_query.metrics import build_metric_sql, find_metric_table, require_countable_rows
 from business.logical_query.query import (
     Dimension,
     Filter,
@@ -19,10 +19,10 @@ from business.logical_query.query import (
     LogicalQuery,
     Metric,
     TimeRange,
-    column_of_dimension,
+    name_dimension_column,
 )
-from business.logical_query.source import JoinedTables, carrier_of
-from business.logical_query.times import STEPS, days_of, periods
+from business.logical_query.source import JoinedTables, find_common_referrer
+from business.logical_query.times import STEPS, days_of, list_period_starts
 
 _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quarter": 'YYYY-"Q"Q'}
 
@@ -68,24 +68,31 @@ def blocks_of(
     groups: dict[object, list[Metric]] = {}
     for metric in leaves:
         groups.setdefault(
-            (model_of_metric(metric, catalog), metric.filters, metric.time, leaves[metric], _time(metric, catalog)), []
+            (
+                find_metric_table(metric, catalog),
+                metric.filters,
+                metric.time,
+                leaves[metric],
+                _find_own_time(metric, catalog),
+            ),
+            [],
         ).append(metric)
     blocks: list[Block] = []
     places: dict[Metric, str] = {}
     for metrics in groups.values():
         names = tuple(f"f{len(places) + n}" for n in range(len(metrics)))
         places |= dict(zip(metrics, names, strict=True))
-        blocks.append(_block(query, metrics, names, catalog, today, beside=leaves[metrics[0]]))
+        blocks.append(_build_block(query, metrics, names, catalog, today, beside=leaves[metrics[0]]))
     return blocks, places
 
 
-def _time(metric: Metric, catalog: Catalog) -> str:
+def _find_own_time(metric: Metric, catalog: Catalog) -> str:
     """Return the measure's own time dimension."""
     found = catalog.measures.get(metric.name) if metric.agg is None else None
     return found[1].time if found else ""
 
 
-def _block(
+def _build_block(
     query: LogicalQuery,
     metrics: list[Metric],
     names: tuple[str, ...],
@@ -95,25 +102,25 @@ def _block(
     beside: TimeRange | None,
 ) -> Block:
     for metric in metrics:
-        require_counted(metric, query.filters, catalog)
-    base, counts_key = _base(query, metrics, catalog)
+        require_countable_rows(metric, query.filters, catalog)
+    base, counts_key = _choose_base_table(query, metrics, catalog)
     source = JoinedTables(base, catalog)
     times = (metrics[0].time,) if metrics[0].time else query.times
     conditions = Conditions(
-        catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics), lifted(query, catalog)
+        catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics), find_exempt_columns(query, catalog)
     )  # fmt: skip
-    aggregates = tuple(metric_sql(metric, source, counts_key) for metric in metrics)
-    groups = [group_sql(item, source, conditions) for item in query.dimensions]
+    aggregates = tuple(build_metric_sql(metric, source, counts_key) for metric in metrics)
+    groups = [build_group_sql(item, source, conditions) for item in query.dimensions]
     if beside is not None:
         groups = [
-            (_moved(shown, item, (times[0], beside), source, conditions), key)
+            (_align_compared_periods(shown, item, (times[0], beside), source, conditions), key)
             for item, (shown, key) in zip(query.dimensions, groups, strict=True)
         ]
-    parts = dict.fromkeys([*conditions.where(source), *_measure_filters(metrics, catalog, source)])
+    parts = dict.fromkeys([*conditions.where(source), *_build_measure_conditions(metrics, catalog, source)])
     return Block(
         source=source.text(),
         where=f" WHERE {' AND '.join(parts)}" if parts else "",
-        dimensions=tuple(quoted(column_of_dimension(item)) for item in query.dimensions),
+        dimensions=tuple(quote_identifier(name_dimension_column(item)) for item in query.dimensions),
         shown=tuple(shown for shown, _key in groups),
         hidden=tuple(key for _shown, key in groups if key),
         aggregates=aggregates,
@@ -122,7 +129,7 @@ def _block(
     )
 
 
-def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
+def find_exempt_columns(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
     """Return columns exempt from default filters: the query is broken down by them, or asks for a share of the whole
     that the default leaves out (how many per cent have left).
     """
@@ -140,36 +147,36 @@ def _is_left_out(condition: Filter, catalog: Catalog) -> bool:
     return not set(map(str, condition.values)) <= set(model.default_filter.get(dimension.expr, ()))
 
 
-def _measure_filters(metrics: list[Metric], catalog: Catalog, source: JoinedTables) -> list[str]:
+def _build_measure_conditions(metrics: list[Metric], catalog: Catalog, source: JoinedTables) -> list[str]:
     """Return a single measure's own filter as a condition, so that groups without its rows are left out."""
     own = [catalog.measures.get(metric.name) for metric in metrics if metric.agg is None]
     filters = {tuple(sorted(found[1].filter.items())) for found in own if found}
     if len(filters) != 1 or len(own) != len(metrics) or None in own:
         return []
     found = own[0]
-    return [fixed_sql(found[1].filter, source.alias(found[0].name))] if found and found[1].filter else []
+    return [build_fixed_filter_sql(found[1].filter, source.alias(found[0].name))] if found and found[1].filter else []
 
 
-def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
+def _choose_base_table(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
     """Return the table the rows come from, and, if it links two tables, the one whose distinct keys are counted."""
-    base = model_of_metric(metrics[0], catalog)
-    grouped = {_model_of(item, catalog) for item in query.dimensions} - {""}
+    base = find_metric_table(metrics[0], catalog)
+    grouped = {_find_dimension_table(item, catalog) for item in query.dimensions} - {""}
     far = [name for name in sorted(grouped) if catalog.joins.up(base, name) is None]
     if not far:
         return base, ""
     if any(metric.name not in catalog.models for metric in metrics):
         raise Inexpressible(_("Rows of %(base)s would be added several times by this breakdown.") % {"base": base})
-    return carrier_of(base, far, catalog), base
+    return find_common_referrer(base, far, catalog), base
 
 
-def _model_of(dimension: Dimension, catalog: Catalog) -> str:
+def _find_dimension_table(dimension: Dimension, catalog: Catalog) -> str:
     """Return the table of a dimension; "" for the metric's own time."""
     if not dimension.name:
         return ""
     return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
 
 
-def group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions) -> tuple[str, str]:
+def build_group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions) -> tuple[str, str]:
     """Return SQL of what a dimension shows, and of the key that tells things with one name apart, or ""."""
     catalog = source.catalog
     if dimension.grain is not None:
@@ -177,8 +184,8 @@ def group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions
         time = catalog.dimension(name)[1]
         if time.type != "time":
             raise Inexpressible(_("%(name)s is not a time.") % {"name": name})
-        require_kept(time, dimension.grain)
-        return _grain_sql(source.column(name), dimension.grain), ""
+        require_supported_grain(time, dimension.grain)
+        return _build_grain_sql(source.column(name), dimension.grain), ""
     if dimension.name not in catalog.models:
         return source.column(dimension.name), ""
     model = catalog.model(dimension.name)
@@ -194,7 +201,7 @@ def group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions
     return shown, key if key != shown else ""
 
 
-def _moved(
+def _align_compared_periods(
     shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: JoinedTables, conditions: Conditions
 ) -> str:
     """Return the periods of a time under the names of those they are compared with, in order.
@@ -206,15 +213,18 @@ def _moved(
         return shown  # weekdays and hours are the same in all times
     own = conditions.time_of(source)
     fiscal = conditions.catalog.layer.fiscal_year_start
-    old, new = (periods(days_of(span, conditions.today, fiscal), grain) for span in spans)
+    old, new = (list_period_starts(days_of(span, conditions.today, fiscal), grain) for span in spans)
     if len(old) != len(new) or (dimension.name or own) != (time.field or own):
         raise Inexpressible(_("These times cannot be compared: their periods differ."))
-    pairs = (f"WHEN {_label(a, grain)} THEN {_label(b, grain)}" for a, b in zip(old, new, strict=True))
+    pairs = (
+        f"WHEN {_format_period_label(a, grain)} THEN {_format_period_label(b, grain)}"
+        for a, b in zip(old, new, strict=True)
+    )
     return f"CASE {shown} {' '.join(pairs)} END"
 
 
-def _label(first: date, grain: Grain) -> str:
-    """Return the name of the period that begins on this day, as `_grain_sql` writes it."""
+def _format_period_label(first: date, grain: Grain) -> str:
+    """Return the name of the period that begins on this day, as `_build_grain_sql` writes it."""
     match grain:
         case "year":
             return str(first.year)
@@ -225,7 +235,7 @@ def _label(first: date, grain: Grain) -> str:
     return f"'{first.isoformat()}'"
 
 
-def _grain_sql(column: str, grain: str) -> str:
+def _build_grain_sql(column: str, grain: str) -> str:
     if grain == "weekday":
         return f"extract(isodow FROM {column})"
     if grain in ("year", "hour"):

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from django.utils.translation import gettext as _
 
-from business.guard.rewrite import literal, quoted
+from business.guard.rewrite import quote_identifier, quote_literal
 from business.logical_query.query import Filter, Inexpressible
 from business.semantic_layer.model import Dimension
 
@@ -19,36 +19,36 @@ _KEPT = {
 }
 
 
-def compared(column: str, condition: Filter, *, is_number: bool = False, is_time: bool = False) -> str:
+def build_comparison_sql(column: str, condition: Filter, *, is_number: bool = False, is_time: bool = False) -> str:
     """Return one comparison of a column with values."""
     op, values = condition.op, condition.values
     if op in ("is_null", "is_not_null"):
         return f"{column} IS {'NOT ' if op == 'is_not_null' else ''}NULL"
     if op in _TEXT:
-        return _matched(column, op, str(values[0]))
+        return _build_pattern_match(column, op, str(values[0]))
     if is_time:
-        return _on_days(column, condition)
+        return _compare_by_days(column, condition)
     if op in ORDERED or is_number:
         sign = {"in": "=", "not_in": "<>", "!=": "<>"}.get(op, op)
         if len(values) > 1:
-            listed = ", ".join(_operand(value, is_number=is_number) for value in values)
+            listed = ", ".join(_format_operand(value, is_number=is_number) for value in values)
             return f"{column} {'NOT ' if op == 'not_in' else ''}IN ({listed})"
-        return f"{column} {sign} {_operand(values[0], is_number=is_number)}"
-    listed = ", ".join(dict.fromkeys(literal(_plain(value)) for value in values))
+        return f"{column} {sign} {_format_operand(values[0], is_number=is_number)}"
+    listed = ", ".join(dict.fromkeys(quote_literal(_format_plain_value(value)) for value in values))
     is_not = op in ("not_in", "!=")
     return f"({column}::text NOT IN ({listed}) OR {column} IS NULL)" if is_not else f"{column}::text IN ({listed})"
 
 
-def _matched(column: str, op: str, text: str) -> str:
-    pattern = literal(_TEXT[op].format(re.sub(r"([%_\\])", r"\\\1", text)))
+def _build_pattern_match(column: str, op: str, text: str) -> str:
+    pattern = quote_literal(_TEXT[op].format(re.sub(r"([%_\\])", r"\\\1", text)))
     if op == "not_contains":
         return f"({column}::text NOT ILIKE {pattern} OR {column} IS NULL)"
     return f"{column}::text ILIKE {pattern}"
 
 
-def _on_days(column: str, condition: Filter) -> str:
+def _compare_by_days(column: str, condition: Filter) -> str:
     """Compare a time by whole days: until a day includes that day."""
-    days = [day_of(value) for value in condition.values]
+    days = [parse_day(value) for value in condition.values]
     first, after = days[0], days[0] + timedelta(days=1)
     ordered = {">=": f">= '{first}'", "<": f"< '{first}'", ">": f">= '{after}'", "<=": f"< '{after}'"}
     if condition.op in ordered:
@@ -57,7 +57,7 @@ def _on_days(column: str, condition: Filter) -> str:
     return f"({on})" if condition.op in ("=", "in") else f"(NOT ({on}) OR {column} IS NULL)"
 
 
-def day_of(value: str | float | bool) -> date:
+def parse_day(value: str | float | bool) -> date:
     """Return the day that a text names. Raises Inexpressible for anything else, also a time of day."""
     found = _DAY.fullmatch(str(value).strip())
     try:
@@ -66,22 +66,23 @@ def day_of(value: str | float | bool) -> date:
         raise Inexpressible(_("%(value)s is not a date.") % {"value": value}) from error
 
 
-def _operand(value: str | float | bool, *, is_number: bool) -> str:
-    return number_sql(value) if is_number else literal(_plain(value))
+def _format_operand(value: str | float | bool, *, is_number: bool) -> str:
+    return format_number_sql(value) if is_number else quote_literal(_format_plain_value(value))
 
 
-def _plain(value: str | float | bool) -> str:
+def _format_plain_value(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
+def build_fixed_filter_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
     """Return the conditions of a layer's own filters."""
     return " AND ".join(
-        f"{alias}.{quoted(column)}::text IN ({', '.join(map(literal, values))})" for column, values in filters.items()
+        f"{alias}.{quote_identifier(column)}::text IN ({', '.join(map(quote_literal, values))})"
+        for column, values in filters.items()
     )
 
 
-def number_sql(value: str | float | bool) -> str:
+def format_number_sql(value: str | float | bool) -> str:
     try:
         number = float(value)
     except ValueError as error:
@@ -89,13 +90,13 @@ def number_sql(value: str | float | bool) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def require_kept(time: Dimension, unit: str) -> None:
+def require_supported_grain(time: Dimension, unit: str) -> None:
     """Raise Inexpressible for a grain finer than the time keeps: months have no days."""
     if unit in _KEPT[time.time_granularity]:
         raise Inexpressible(_("Of this time only the %(unit)s is kept.") % {"unit": time.time_granularity})
 
 
-def finest(start: date | None, end: date | None) -> str:
+def find_coarsest_unit(start: date | None, end: date | None) -> str:
     """Return the coarsest calendar unit on whose boundaries the span begins and ends."""
     edges = [edge for edge in (start, end) if edge]
     if any(edge.day != 1 for edge in edges):

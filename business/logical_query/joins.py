@@ -39,16 +39,16 @@ class Joins:
 
         Raises Inexpressible where two paths are equally short, rather than guess.
         """
-        done = self._shortest(start, goal)
+        done = self._find_shortest_paths(start, goal)
         if len(done) > 1:
             raise Inexpressible(
                 _("%(start)s and %(goal)s hang together in several ways.") % {"start": start, "goal": goal}
             )
-        if done and any(self._is_of_several(step) for step in done[0]):
+        if done and any(self._is_polymorphic(step) for step in done[0]):
             raise Inexpressible(_("What %(start)s points to depends on the row.") % {"start": start})
         return done[0] if done else None
 
-    def _is_of_several(self, step: JoinKey) -> bool:
+    def _is_polymorphic(self, step: JoinKey) -> bool:
         """Return whether the column is polymorphic: a sender is a user or a merchant."""
         ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
         return len(ways) > 1
@@ -56,17 +56,17 @@ class Joins:
     def is_either(self, start: str, goals: Iterable[str]) -> bool:
         """Return whether one column would have to point to two of these tables at once."""
         columns = [
-            {way[0].column for way in self._shortest(start, goal) if way and self._is_of_several(way[0])}
+            {way[0].column for way in self._find_shortest_paths(start, goal) if way and self._is_polymorphic(way[0])}
             for goal in goals
         ]
         return any(one & other for one, other in combinations(columns, 2))
 
     def distance(self, start: str, goal: str) -> int | None:
         """Return the number of steps from a table to one it points to, by any path; None where there is none."""
-        done = self._shortest(start, goal)
+        done = self._find_shortest_paths(start, goal)
         return len(done[0]) if done else None
 
-    def _shortest(self, start: str, goal: str) -> list[tuple[JoinKey, ...]]:
+    def _find_shortest_paths(self, start: str, goal: str) -> list[tuple[JoinKey, ...]]:
         ways: list[tuple[JoinKey, ...]] = [()]
         reached = {start}
         while ways:

@@ -4,13 +4,13 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.comparisons import fixed_sql
+from business.logical_query.comparisons import build_fixed_filter_sql
 from business.logical_query.query import Filter, Inexpressible, Metric
 from business.logical_query.source import JoinedTables
-from business.semantic_layer.expressions import qualified
+from business.semantic_layer.expressions import qualify_columns
 
 
-def model_of_metric(metric: Metric, catalog: Catalog) -> str:
+def find_metric_table(metric: Metric, catalog: Catalog) -> str:
     """Return the table that a metric aggregates. Raises Inexpressible."""
     if metric.name in catalog.measures and metric.agg is None:
         return catalog.measure(metric.name)[0].name
@@ -21,7 +21,7 @@ def model_of_metric(metric: Metric, catalog: Catalog) -> str:
     return catalog.dimension(metric.name)[0].name
 
 
-def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> None:
+def require_countable_rows(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> None:
     """Raise Inexpressible where a measure's own filter excludes all that a condition asks for: a measure without
     cancelled orders says nothing about the cancelled ones.
     """
@@ -51,11 +51,11 @@ def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalo
             )
 
 
-def adds(metric: Metric, catalog: Catalog) -> bool:
+def is_plain_measure(metric: Metric, catalog: Catalog) -> bool:
     return metric.name in catalog.measures and metric.agg is None
 
 
-def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> str:
+def build_metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> str:
     """Return the aggregate of a metric, without dividing a percentage. counts_key: the table whose distinct keys are counted.
 
     It includes a measure's own filter, so that several metrics can share one SELECT.
@@ -64,9 +64,9 @@ def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> st
     if metric.name in catalog.measures and metric.agg is None:
         model, measure = catalog.measure(metric.name)
         alias = source.alias(model.name)
-        inner = qualified(measure.expr, alias) if measure.expr else "*"
+        inner = qualify_columns(measure.expr, alias) if measure.expr else "*"
         text = _aggregate(measure.agg, inner)
-        return text + (f" FILTER (WHERE {fixed_sql(measure.filter, alias)})" if measure.filter else "")
+        return text + (f" FILTER (WHERE {build_fixed_filter_sql(measure.filter, alias)})" if measure.filter else "")
     if metric.name in catalog.models:
         return f"count(DISTINCT {source.key(counts_key)})" if counts_key else "count(*)"
     model, dimension = catalog.dimension(metric.name)

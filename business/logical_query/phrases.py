@@ -8,21 +8,21 @@ import yaml
 
 
 @cache
-def _data() -> dict[str, Any]:
+def _load_phrases() -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
     return found
 
 
-def phrases(kind: str, language: str) -> dict[str, str]:
+def find_phrases(kind: str, language: str) -> dict[str, str]:
     """Return the phrases of a kind, a section of `phrases.yaml`, by their names. language: en or zh."""
-    found: dict[str, str] = _data()[kind][language]
+    found: dict[str, str] = _load_phrases()[kind][language]
     return found
 
 
-def plural(thing: str) -> str:
+def pluralise(thing: str) -> str:
     """Return an English label's plural: customer → customers, company → companies; one ending in s is a plural."""
     before, space, last = thing.rpartition(" ")
-    irregular = _data()["plurals"].get(last.lower())
+    irregular = _load_phrases()["plurals"].get(last.lower())
     if irregular:
         return f"{before}{space}{irregular}"
     if last.endswith("y") and last[-2:-1] not in "aeiou":
@@ -32,16 +32,16 @@ def plural(thing: str) -> str:
     return thing if last.endswith("s") else f"{thing}s"
 
 
-def measure_word(thing: str) -> str:
+def find_measure_word(thing: str) -> str:
     """Return the Chinese measure word of a noun, by its longest known end: 订单 → 笔, 订单明细 → 条."""
-    words: dict[str, list[str]] = _data()["measure_words"]
+    words: dict[str, list[str]] = _load_phrases()["measure_words"]
     ends = [(len(end), word) for word, ends in words.items() for end in ends if thing.endswith(end)]
     return max(ends, default=(0, "个"))[1]
 
 
-def counted(number: str, thing: str, *, is_chinese: bool) -> str:
+def format_count(number: str, thing: str, *, is_chinese: bool) -> str:
     """Return a number of things: 96 customers, 96 个客户."""
     if is_chinese:
         space = " " if thing[:1].isascii() else ""
-        return f"{number} {measure_word(thing)}{space}{thing}"
-    return f"{number} {thing if number == '1' else plural(thing)}"
+        return f"{number} {find_measure_word(thing)}{space}{thing}"
+    return f"{number} {thing if number == '1' else pluralise(thing)}"

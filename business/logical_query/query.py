@@ -223,17 +223,17 @@ CHANGE = ("current", "previous", "change", "change_percent")
 PART = ("part", "whole")  # the two numbers of a single percentage
 
 
-def column_of_dimension(dimension: Dimension) -> str:
+def name_dimension_column(dimension: Dimension) -> str:
     """Return the column name of a dimension: a time's grain, or its own name."""
     if dimension.grain is not None:
         return dimension.grain
     return dimension.name.rpartition(".")[2]
 
 
-def columns_of(query: LogicalQuery) -> list[str]:
+def name_metric_columns(query: LogicalQuery) -> list[str]:
     """Return the column names of the metrics, in order, four each in a comparison, three of a single percentage."""
-    names = [_column(metric) for metric in query.metrics]
-    taken = Counter([*names, *map(column_of_dimension, query.dimensions)])
+    names = [_name_metric(metric) for metric in query.metrics]
+    taken = Counter([*names, *map(name_dimension_column, query.dimensions)])
     made, seen = [], Counter[str]()
     for metric, name in zip(query.metrics, names, strict=True):
         seen[name] += 1
@@ -254,7 +254,7 @@ def is_single_percentage(query: LogicalQuery) -> bool:
     return len(query.metrics) == 1 and not (query.dimensions or query.comparison) and bool(query.metrics[0].filters)
 
 
-def _column(metric: Metric) -> str:
+def _name_metric(metric: Metric) -> str:
     if metric.filters:
         return "share"
     own = metric.name.rpartition(".")[2]

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from business.guard.rewrite import quoted
+from business.guard.rewrite import quote_identifier
 from business.logical_query.catalog import Catalog
 from business.logical_query.joins import JoinKey
 from business.logical_query.query import Inexpressible
-from business.semantic_layer.expressions import qualified
+from business.semantic_layer.expressions import qualify_columns
 
 
 @dataclass
@@ -27,7 +27,7 @@ class JoinedTables:
 
     def table(self, name: str) -> str:
         model = self.catalog.model(name)
-        return f"{quoted(model.table_schema)}.{quoted(model.table)}"
+        return f"{quote_identifier(model.table_schema)}.{quote_identifier(model.table)}"
 
     def reaches(self, name: str) -> bool:
         return self.catalog.joins.up(self.base, name) is not None
@@ -39,38 +39,38 @@ class JoinedTables:
             if way is None:
                 raise Inexpressible(_("No key leads from %(base)s to %(name)s.") % {"base": self.base, "name": name})
             for step in way:
-                self._join(step)
+                self._add_join(step)
         return self.aliases[name]
 
-    def _join(self, step: JoinKey) -> None:
+    def _add_join(self, step: JoinKey) -> None:
         if step.one in self.aliases:
             return
         alias = self.aliases[step.one] = f"{self.prefix}{len(self.aliases)}"
-        on = f"{self.aliases[step.many]}.{quoted(step.column)} = {alias}.{quoted(step.key)}"
+        on = f"{self.aliases[step.many]}.{quote_identifier(step.column)} = {alias}.{quote_identifier(step.key)}"
         self.lines.append(f"JOIN {self.table(step.one)} AS {alias} ON {on}")
 
     def column(self, name: str) -> str:
         model, dimension = self.catalog.dimension(name)
-        return qualified(dimension.expr, self.alias(model.name))
+        return qualify_columns(dimension.expr, self.alias(model.name))
 
     def key(self, name: str) -> str:
         primary = self.catalog.model(name).primary
         if primary is None:
             raise Inexpressible(_("%(name)s has no key.") % {"name": name})
-        return f"{self.alias(name)}.{quoted(primary.expr)}"
+        return f"{self.alias(name)}.{quote_identifier(primary.expr)}"
 
     def own_key(self, name: str) -> str:
         """Return the base's column with a thing's key, so that rows without one stay; "" where the base has none."""
         way = self.catalog.joins.up(self.base, name)
         if way is None or len(way) != 1 or name in self.aliases:
             return ""
-        return f"{self.aliases[self.base]}.{quoted(way[0].column)}"
+        return f"{self.aliases[self.base]}.{quote_identifier(way[0].column)}"
 
     def text(self) -> str:
         return " ".join(self.lines)
 
 
-def carrier_of(base: str, others: list[str], catalog: Catalog) -> str:
+def find_common_referrer(base: str, others: list[str], catalog: Catalog) -> str:
     """Return the one nearest table that points to `base` and to all the others. Raises Inexpressible."""
     joins = catalog.joins
     ways = []

@@ -25,10 +25,10 @@ def days_of(time: TimeRange, today: date, fiscal_start: int | None = None) -> Sp
     """Return the first day and the day after the last; None for an open end. Raises Inexpressible."""
     if time.period is None:
         return time.start, time.end
-    return period_days(time.period, today, fiscal_start)
+    return resolve_period(time.period, today, fiscal_start)
 
 
-def period_days(period: Period, today: date, fiscal_start: int | None = None) -> tuple[date, date]:
+def resolve_period(period: Period, today: date, fiscal_start: int | None = None) -> tuple[date, date]:
     """Return the days of a period. fiscal_start: the first month of a fiscal year."""
     tomorrow = today + timedelta(days=1)
     unit = period.unit
@@ -37,54 +37,56 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
     shift = (fiscal_start or 1) - 1 if unit.startswith("fiscal") else 0
     try:
         if period.rolling is not None and unit in ACCOUNTED:
-            return _start(today, unit, -period.rolling, shift), _start(today, unit, 0, shift)
+            return _find_period_start(today, unit, -period.rolling, shift), _find_period_start(today, unit, 0, shift)
         if period.rolling is not None:
-            return _back(tomorrow, unit, period.rolling), tomorrow
-        start = _start(today, unit, period.first, shift)
-        end = _start(today, unit, period.last + 1, shift)
+            return _subtract_units(tomorrow, unit, period.rolling), tomorrow
+        start = _find_period_start(today, unit, period.first, shift)
+        end = _find_period_start(today, unit, period.last + 1, shift)
         if period.to_date:
-            end = min(end, _same_day(today, unit, period.last) + timedelta(days=1))
+            end = min(end, _find_matching_day(today, unit, period.last) + timedelta(days=1))
     except (ValueError, OverflowError) as error:
         raise Inexpressible(_("This time lies outside of the calendar.")) from error
     return start, end
 
 
-def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None) -> TimeRange:
+def find_comparison_time(
+    time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None
+) -> TimeRange:
     """Return the time to compare with: the same length just before, or the same days a year before. Raises Inexpressible."""
-    start, end = _before(days_of(time, today, fiscal_start), comparison.to, time.period)
+    start, end = _find_span_before(days_of(time, today, fiscal_start), comparison.to, time.period)
     return TimeRange(field=time.field, start=start, end=end)
 
 
-def _before(span: Span, to: str, period: Period | None) -> Span:
+def _find_span_before(span: Span, to: str, period: Period | None) -> Span:
     """Return the span before. period: the unit of the span: months before months, whatever their lengths."""
     start, end = span
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
     if to == "previous_year":
-        return _year_moved(start, -1), _year_moved(end, -1)
-    months = whole_months(start, end)
+        return _shift_year(start, -1), _shift_year(end, -1)
+    months = count_whole_months(start, end)
     if months:
-        return _month_moved(start, -months), start
+        return _shift_month(start, -months), start
     if period is not None and period.to_date and period.rolling is None and period.unit in _MONTHS:
-        before = _month_moved(start, -_MONTHS[period.unit] * (period.last - period.first + 1))
+        before = _shift_month(start, -_MONTHS[period.unit] * (period.last - period.first + 1))
         return before, min(before + (end - start), start)
     return start - (end - start), start
 
 
-def periods(span: Span, grain: str) -> list[date]:
+def list_period_starts(span: Span, grain: str) -> list[date]:
     """Return the first days of the periods that a time touches. grain: of `STEPS`. Raises Inexpressible for too many, or an open end."""
     start, end = span
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
-    found = [_start(start, grain, 0, 0)]
-    while (following := _start(found[-1], grain, 1, 0)) < end:
+    found = [_find_period_start(start, grain, 0, 0)]
+    while (following := _find_period_start(found[-1], grain, 1, 0)) < end:
         found.append(following)
         if len(found) > MAX_PERIODS:
             raise Inexpressible(_("These are too many periods to compare: ask for longer ones."))
     return found
 
 
-def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:
+def shift_time(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:
     """Return a time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the adjacent period, or the
     same part of the adjacent year. None where there is none.
     """
@@ -97,9 +99,9 @@ def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | No
     if start is None or end is None:
         return None
     if unit == "year" and start.year == (end - timedelta(days=1)).year:
-        first, last = _year_moved(start, by), _year_moved(end, by)
-    elif whole_months(start, end) == _MONTHS.get(unit, -1):
-        first, last = _month_moved(start, by * _MONTHS[unit]), _month_moved(end, by * _MONTHS[unit])
+        first, last = _shift_year(start, by), _shift_year(end, by)
+    elif count_whole_months(start, end) == _MONTHS.get(unit, -1):
+        first, last = _shift_month(start, by * _MONTHS[unit]), _shift_month(end, by * _MONTHS[unit])
     elif (end - start).days == _DAYS.get(unit):
         first, last = start + by * (end - start), end + by * (end - start)
     else:
@@ -107,51 +109,51 @@ def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | No
     return TimeRange(field=time.field, start=first, end=last)
 
 
-def whole_months(start: date, end: date) -> int:
+def count_whole_months(start: date, end: date) -> int:
     """Return the number of months between two first days of months; 0 for other days."""
     if start.day != 1 or end.day != 1:
         return 0
     return (end.year - start.year) * 12 + end.month - start.month
 
 
-def _start(today: date, unit: str, offset: int, shift: int) -> date:
+def _find_period_start(today: date, unit: str, offset: int, shift: int) -> date:
     if unit == "day":
         return today + timedelta(days=offset)
     if unit == "week":
         return today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
     months = _MONTHS[unit]
     index = (today.year * 12 + today.month - 1 - shift) // months + offset
-    return _month(index * months + shift)
+    return _build_month_start(index * months + shift)
 
 
-def _same_day(day: date, unit: str, offset: int) -> date:
+def _find_matching_day(day: date, unit: str, offset: int) -> date:
     """Return the day at the same offset in its period as `day` in its own, capped at a shorter month's end."""
     if unit in ("day", "week"):
         return day + timedelta(**{f"{unit}s": offset})
-    first = _month_moved(day, offset * _MONTHS[unit])
-    return min(first + timedelta(days=day.day - 1), _month_moved(first, 1) - timedelta(days=1))
+    first = _shift_month(day, offset * _MONTHS[unit])
+    return min(first + timedelta(days=day.day - 1), _shift_month(first, 1) - timedelta(days=1))
 
 
-def _month(index: int) -> date:
+def _build_month_start(index: int) -> date:
     """Return the first day of a month. index: months since year 0."""
     return date(index // 12, index % 12 + 1, 1)
 
 
-def _month_moved(day: date, months: int) -> date:
-    return _month(day.year * 12 + day.month - 1 + months)
+def _shift_month(day: date, months: int) -> date:
+    return _build_month_start(day.year * 12 + day.month - 1 + months)
 
 
-def _year_moved(day: date, by: int) -> date:
+def _shift_year(day: date, by: int) -> date:
     try:
         return day.replace(year=day.year + by)
     except ValueError:  # 29 February
         return day.replace(year=day.year + by, day=28)
 
 
-def _back(day: date, unit: str, n: int) -> date:
+def _subtract_units(day: date, unit: str, n: int) -> date:
     """Return the day n units before, capped at a shorter month's end: the last 7 days include today."""
     if unit in ("day", "week"):
         return day - timedelta(days=n * (7 if unit == "week" else 1))
-    first = _month_moved(day.replace(day=1), -n * _MONTHS[unit])
-    last = (_month_moved(first, 1) - timedelta(days=1)).day
+    first = _shift_month(day.replace(day=1), -n * _MONTHS[unit])
+    last = (_shift_month(first, 1) - timedelta(days=1)).day
     return first.replace(day=min(day.day, last))

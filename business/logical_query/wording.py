@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.phrases import phrases, plural
+from business.logical_query.phrases import find_phrases, pluralise
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -22,7 +22,7 @@ from business.logical_query.query import (
     Related,
     TimeRange,
 )
-from business.logical_query.times import Span, compared_with, days_of, whole_months
+from business.logical_query.times import Span, count_whole_months, days_of, find_comparison_time
 from business.semantic_layer import model as layer
 from business.semantic_layer.model import Measure, Named, SemanticModel, Value
 
@@ -60,40 +60,40 @@ class Meaning:
     notes: tuple[str, ...] = ()
 
 
-def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
+def describe_query(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
     """Describe a query. language: `en`, or one that begins with `zh`. Raises Inexpressible for unknown names."""
     return Wording(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
 
 
-def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
+def build_query_sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
     """Return the whole query in one line, for a choice of meanings or the context of a follow-up."""
     key = "zh" if language.startswith("zh") else "en"
-    meaning = describe(query, catalog, language, today)
+    meaning = describe_query(query, catalog, language, today)
     subject = meaning.figure
     if query.rows is not None:
-        subject = phrases("joints", key)["list"].format(label(catalog.model(query.rows.model), key))
+        subject = find_phrases("joints", key)["list"].format(find_label(catalog.model(query.rows.model), key))
     between = "，" if key == "zh" else ", "
     return between.join([subject, *meaning.by, *meaning.conditions])
 
 
-def label(named: Named, language: str) -> str:
+def find_label(named: Named, language: str) -> str:
     """Return a thing's label in a language; its name where the layer has none."""
     return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
 
 
-def defined(named: Named, language: str) -> str:
+def format_definition(named: Named, language: str) -> str:
     """Return a thing with its definition."""
-    return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.text(language)}"
+    return f"{find_label(named, language)}{'：' if language == 'zh' else ': '}{named.description.text(language)}"
 
 
-def meant(named: Named, language: str) -> str:
+def format_inline_definition(named: Named, language: str) -> str:
     """Return a thing with its definition, for use inside a sentence."""
-    return defined(named, language).rstrip("。.") if named.description.all() else label(named, language)
+    return format_definition(named, language).rstrip("。.") if named.description.all() else find_label(named, language)
 
 
-def otherwise(named: Named, language: str) -> str:
+def format_deviation_remark(named: Named, language: str) -> str:
     """Return the remark that something is not counted as the layer defines it."""
-    return phrases("joints", language)["otherwise"].format(meant(named, language))
+    return find_phrases("joints", language)["otherwise"].format(format_inline_definition(named, language))
 
 
 @dataclass(frozen=True)
@@ -105,79 +105,81 @@ class Wording:
     today: date
 
     def meaning(self, query: LogicalQuery) -> Meaning:
-        window = tuple(self._windows(query))
+        window = tuple(self._describe_windows(query))
         return Meaning(
-            figure=self._figures(query),
-            conditions=(*(f"{self._joint('time')}{text}" for text in window), *self._conditions(query)),
-            definitions=tuple(dict.fromkeys(self._definitions(query))),
+            figure=self._describe_figures(query),
+            conditions=(*(f"{self._format_joint('time')}{text}" for text in window), *self._conditions(query)),
+            definitions=tuple(dict.fromkeys(self._list_definitions(query))),
             window=window,
-            unit=self._unit(query)[0],
-            counted=self._unit(query)[1],
-            by=tuple(self._by(query)),
-            compared=tuple(self._compared(query)),
+            unit=self._find_single_unit(query)[0],
+            counted=self._find_single_unit(query)[1],
+            by=tuple(self._describe_breakdowns(query)),
+            compared=tuple(self._list_compared_times(query)),
         )
 
-    def _compared(self, query: LogicalQuery) -> list[str]:
+    def _list_compared_times(self, query: LogicalQuery) -> list[str]:
         if query.comparison is None or len(query.times) != 1:
             return []
-        times = [query.times[0], self._compared_with(query, query.comparison)]
-        return [self._period(time) or self._window(time) for time in times]
+        times = [query.times[0], self._resolve_comparison_time(query, query.comparison)]
+        return [self._period(time) or self._describe_window(time) for time in times]
 
     def _period(self, time: TimeRange) -> str:
         """Return the name of a whole year, quarter or month: 2026, 2026-Q3, 2026-10; "" for other periods."""
-        start, end = self._days(time)
-        months = whole_months(start, end) if start and end else 0
+        start, end = self._resolve_time_days(time)
+        months = count_whole_months(start, end) if start and end else 0
         if not start or not end or months not in _PERIODS or (start.month - 1) % months:
             return ""
         period = _PERIODS[months].format(start, quarter=start.month // 3 + 1)
-        return self._joint("of", period, self._joint("running")) if start <= self.today < end else period
+        return self._format_joint("of", period, self._format_joint("running")) if start <= self.today < end else period
 
-    def _definitions(self, query: LogicalQuery) -> list[str]:
-        definitions = [defined(named, self.language) for named in self._named(query) if named.description.all()]
-        missed = [measure for _model, measure in _counted_otherwise(query, self.catalog)]
-        return definitions + [otherwise(measure, self.language) for measure in missed]
+    def _list_definitions(self, query: LogicalQuery) -> list[str]:
+        definitions = [
+            format_definition(named, self.language)
+            for named in self._find_defined_parts(query)
+            if named.description.all()
+        ]
+        missed = [measure for _model, measure in _find_unfiltered_measures(query, self.catalog)]
+        return definitions + [format_deviation_remark(measure, self.language) for measure in missed]
 
-    def _joint(self, name: str, *parts: object) -> str:
-        text = phrases("joints", self.language)[name]
+    def _format_joint(self, name: str, *parts: object) -> str:
+        text = find_phrases("joints", self.language)[name]
         return text.format(*parts) if parts else text
 
-    def _named(self, query: LogicalQuery) -> list[Named]:
+    def _find_defined_parts(self, query: LogicalQuery) -> list[Named]:
         """Return the measures and tables whose definitions are shown with a result."""
         names = [metric.name for metric in query.metrics]
         found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
         found += [self.catalog.models[name] for name in names if name in self.catalog.models]
         return found + ([self.catalog.model(query.rows.model)] if query.rows else [])
 
-    def _figures(self, query: LogicalQuery) -> str:
+    def _describe_figures(self, query: LogicalQuery) -> str:
         if query.rows is not None:
             return ""
-        figures = self._joint("and").join(self._metric(metric) for metric in query.metrics)
-        figures = self._joint("share", figures) if query.share else figures
-        return self._joint("compared", figures) if query.comparison else figures
+        figures = self._format_joint("and").join(self._describe_metric(metric) for metric in query.metrics)
+        figures = self._format_joint("share", figures) if query.share else figures
+        return self._format_joint("compared", figures) if query.comparison else figures
 
-    def _metric(self, metric: Metric) -> str:
-        own = self._leaf(metric)
-        return self._joint("percent", own, self._leaf(metric.whole)) if metric.filters else own
+    def _describe_metric(self, metric: Metric) -> str:
+        own = self._describe_leaf_metric(metric)
+        return self._format_joint("percent", own, self._describe_leaf_metric(metric.whole)) if metric.filters else own
 
-    def _leaf(self, metric: Metric) -> str:
+    def _describe_leaf_metric(self, metric: Metric) -> str:
         if metric.name in self.catalog.measures and metric.agg is None:
-            text = label(self.catalog.measures[metric.name][1], self.language)
+            text = find_label(self.catalog.measures[metric.name][1], self.language)
         elif metric.name in self.catalog.models:
-            name = label(self.catalog.models[metric.name], self.language)
-            text = self._joint("rows", name if self.language == "zh" else plural(name))
+            name = find_label(self.catalog.models[metric.name], self.language)
+            text = self._format_joint("rows", name if self.language == "zh" else pluralise(name))
         else:
             between = "" if self.language == "zh" else " "
-            text = (
-                f"{phrases('aggregates', self.language).get(metric.agg or '', '')}{between}{self._field(metric.name)}"
-            )
-        return self._narrowed(text, metric)
+            text = f"{find_phrases('aggregates', self.language).get(metric.agg or '', '')}{between}{self._find_field_label(metric.name)}"
+        return self._add_metric_conditions(text, metric)
 
-    def _narrowed(self, text: str, part: Metric | Related) -> str:
+    def _add_metric_conditions(self, text: str, part: Metric | Related) -> str:
         """Return a metric, or related rows, with their own conditions and time."""
-        own = [self._filter(item) for item in part.filters] + ([self._window(part.time)] if part.time else [])
-        return self._joint("of", text, self._joint("and").join(own)) if own else text
+        own = [self._filter(item) for item in part.filters] + ([self._describe_window(part.time)] if part.time else [])
+        return self._format_joint("of", text, self._format_joint("and").join(own)) if own else text
 
-    def _unit(self, query: LogicalQuery) -> tuple[str, str]:
+    def _find_single_unit(self, query: LogicalQuery) -> tuple[str, str]:
         """Return the unit of the single figure, and what it counts; "" for none."""
         if len(query.metrics) != 1 or query.metrics[0].filters:
             return "", ""
@@ -185,116 +187,120 @@ class Wording:
         if metric.name in self.catalog.measures and metric.agg is None:
             return self.catalog.measures[metric.name][1].unit, ""
         if metric.name in self.catalog.models:
-            return "", label(self.catalog.models[metric.name], self.language)
+            return "", find_label(self.catalog.models[metric.name], self.language)
         if metric.agg in ("count", "count_distinct"):
-            return "", self._field(metric.name)
+            return "", self._find_field_label(metric.name)
         return self.catalog.dimension(metric.name)[1].unit, ""
 
-    def _windows(self, query: LogicalQuery) -> list[str]:
+    def _describe_windows(self, query: LogicalQuery) -> list[str]:
         times = list(query.times)
         if query.comparison is not None:
-            times.append(self._compared_with(query, query.comparison))
+            times.append(self._resolve_comparison_time(query, query.comparison))
         counted = query.rows.model if query.rows is not None else query.metrics[0].name.partition(".")[0]
-        return [self._window(time, counted) for time in times]
+        return [self._describe_window(time, counted) for time in times]
 
-    def _compared_with(self, query: LogicalQuery, comparison: Comparison) -> TimeRange:
+    def _resolve_comparison_time(self, query: LogicalQuery, comparison: Comparison) -> TimeRange:
         time = next(iter(query.times), TimeRange(end=self.today))
         if not query.times:
             return time
-        return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
+        return find_comparison_time(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
-    def _days(self, time: TimeRange) -> Span:
+    def _resolve_time_days(self, time: TimeRange) -> Span:
         return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
-    def _window(self, time: TimeRange, counted: str = "") -> str:
+    def _describe_window(self, time: TimeRange, counted: str = "") -> str:
         """Return the window in words. counted: the table whose own time needs no name; "" for any table."""
-        start, end = self._days(time)
+        start, end = self._resolve_time_days(time)
         last = end - timedelta(days=1) if end else None
-        text = self._joint("to", start or "…", last or self._joint("open"))
+        text = self._format_joint("to", start or "…", last or self._format_joint("open"))
         if start is not None and last is not None and start <= self.today < last:
-            text = self._joint("of", text, self._joint("running"))
+            text = self._format_joint("of", text, self._format_joint("running"))
         table, _dot, name = time.field.rpartition(".")
-        if not time.field or (name == self._default_time(time.field) and counted in ("", table)):
+        if not time.field or (name == self._find_default_time(time.field) and counted in ("", table)):
             return text
-        return f"{self._field(time.field)} {text}"
+        return f"{self._find_field_label(time.field)} {text}"
 
-    def _default_time(self, field: str) -> str:
+    def _find_default_time(self, field: str) -> str:
         return self.catalog.dimension(field)[0].defaults.agg_time_dimension
 
     def _conditions(self, query: LogicalQuery) -> list[str]:
         conditions = [self._filter(item) for item in query.filters]
-        return conditions + [self._related(item) for item in query.related]
+        return conditions + [self._describe_related(item) for item in query.related]
 
-    def _related(self, related: Related) -> str:
-        name = label(self.catalog.model(related.model), self.language)
-        name = name if self.language == "zh" else plural(name)
+    def _describe_related(self, related: Related) -> str:
+        name = find_label(self.catalog.model(related.model), self.language)
+        name = name if self.language == "zh" else pluralise(name)
         if related.op is not None:
-            return f"{self._narrowed(self._joint('rows', name), related)} {_SIGNS[related.op]} {related.value:g}"
-        return self._joint("without" if related.is_not else "with", self._narrowed(name, related))
+            return f"{self._add_metric_conditions(self._format_joint('rows', name), related)} {_SIGNS[related.op]} {related.value:g}"
+        return self._format_joint("without" if related.is_not else "with", self._add_metric_conditions(name, related))
 
     def _filter(self, condition: Filter) -> str:
-        field = self._field(condition.field)
+        field = self._find_field_label(condition.field)
         if condition.op in ("is_null", "is_not_null"):
-            return self._joint("empty" if condition.op == "is_null" else "there", field)
+            return self._format_joint("empty" if condition.op == "is_null" else "there", field)
         if condition.op in _SIGNS:
             return f"{field} {_SIGNS[condition.op]} {', '.join(self._value(condition, value) for value in condition.values)}"
-        return self._joint(condition.op, field, condition.values[0])
+        return self._format_joint(condition.op, field, condition.values[0])
 
     def _value(self, condition: Filter, value: str | float | bool) -> str:
         names = {item.value: item.text(self.language) for item in self.catalog.dimension(condition.field)[1].values}
         return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
 
-    def _by(self, query: LogicalQuery) -> list[str]:
+    def _describe_breakdowns(self, query: LogicalQuery) -> list[str]:
         """Return the breakdowns in words, with order and limit."""
         text = (
-            [self._joint("by", self._joint("and").join(self._dimension(item) for item in query.dimensions))]
+            [
+                self._format_joint(
+                    "by", self._format_joint("and").join(self._dimension(item) for item in query.dimensions)
+                )
+            ]
             if query.dimensions
             else []
         )
-        return text + (self._ranking(query.ranking) if query.ranking else [])
+        return text + (self._describe_ranking(query.ranking) if query.ranking else [])
 
-    def _ranking(self, ranking: Ranking) -> list[str]:
+    def _describe_ranking(self, ranking: Ranking) -> list[str]:
         if ranking.limit is None:
             return []
-        text = self._joint("first" if ranking.descending else "last", ranking.limit)
+        text = self._format_joint("first" if ranking.descending else "last", ranking.limit)
         if ranking.by and not ranking.by.isdecimal() and ranking.by in self.catalog.dimensions:
             between = "" if self.language == "zh" else " "
-            text = (
-                f"{text}{'，' if self.language == 'zh' else ','}{between}{self._joint('by', self._field(ranking.by))}"
-            )
+            text = f"{text}{'，' if self.language == 'zh' else ','}{between}{self._format_joint('by', self._find_field_label(ranking.by))}"
         return [text]
 
     def _dimension(self, dimension: Dimension) -> str:
         if dimension.grain is not None:
-            grain = phrases("grains", self.language).get(dimension.grain, dimension.grain)
-            return self._joint("of", grain, self._field(dimension.name)) if dimension.name else grain
+            grain = find_phrases("grains", self.language).get(dimension.grain, dimension.grain)
+            return self._format_joint("of", grain, self._find_field_label(dimension.name)) if dimension.name else grain
         if dimension.name in self.catalog.models:
-            return label(self.catalog.models[dimension.name], self.language)
-        return self._field(dimension.name)
+            return find_label(self.catalog.models[dimension.name], self.language)
+        return self._find_field_label(dimension.name)
 
-    def _field(self, name: str) -> str:
-        return label(self.catalog.dimension(name)[1], self.language)
+    def _find_field_label(self, name: str) -> str:
+        return find_label(self.catalog.dimension(name)[1], self.language)
 
 
-def _counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
+def _find_unfiltered_measures(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
     """Return the measures with the same aggregate as a figure that lacks their filter."""
-    found = [entry for metric in query.metrics for entry in _missed(metric, query.filters, catalog)]
+    found = [entry for metric in query.metrics for entry in _find_similar_measures(metric, query.filters, catalog)]
     return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
 
 
-def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> Iterator[tuple[SemanticModel, Measure]]:
+def _find_similar_measures(
+    metric: Metric, filters: tuple[Filter, ...], catalog: Catalog
+) -> Iterator[tuple[SemanticModel, Measure]]:
     if metric.agg is None or metric.name not in catalog.dimensions:
         return
     model, dimension = catalog.dimensions[metric.name]
     alike = [item for item in model.measures if (item.agg, item.expr) == (metric.agg, dimension.expr)]
-    held = _held((*filters, *metric.filters), model, catalog)
+    held = _find_filtered_columns((*filters, *metric.filters), model, catalog)
     if any(set(item.filter) <= held for item in alike):
         return
     for measure in alike:
         yield model, measure
 
 
-def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
+def _find_filtered_columns(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
     """Return the filtered columns of a table, whose values are stated with the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
     return {dimension.expr for item in found if item for owner, dimension in (item,) if owner.name == model.name}
@@ -303,10 +309,10 @@ def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -
 MAX_NAMED = 8  # most values listed in a sentence
 
 
-def no_such_value(dimension: layer.Dimension, text: str) -> str:
+def build_unknown_value_message(dimension: layer.Dimension, text: str) -> str:
     """Return the sentence “There is no region East; there are …”."""
     language = get_language() or "en"
-    called = [] if dimension.is_name else [_called(value, language) for value in dimension.values]
+    called = [] if dimension.is_name else [_format_value_name(value, language) for value in dimension.values]
     named = ", ".join(called[:MAX_NAMED]) + (", …" if len(called) > MAX_NAMED else "")
     column = dimension.label.text(language) or dimension.name
     values = {"column": column, "value": text, "values": named}
@@ -315,7 +321,7 @@ def no_such_value(dimension: layer.Dimension, text: str) -> str:
     return _("There is no %(column)s “%(value)s”.") % values
 
 
-def _called(value: Value, language: str) -> str:
+def _format_value_name(value: Value, language: str) -> str:
     """Return a value's name for people, and its stored form."""
     label = value.text(language)
     return label if label == value.value else f"{label} ({value.value})"

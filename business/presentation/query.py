@@ -12,16 +12,16 @@ from django.utils.translation import override
 
 from business.connections.postgres_session import Rows
 from business.execute import StatementResult
-from business.logical_query.phrases import phrases, plural
+from business.logical_query.phrases import find_phrases, pluralise
 from business.logical_query.query import CHANGE, LogicalQuery
-from business.logical_query.wording import Meaning, label
-from business.presentation.headline import Shown, headline
-from business.presentation.report import plain
+from business.logical_query.wording import Meaning, find_label
+from business.presentation.headline import Shown, build_headline
+from business.presentation.report import convert_to_json_value
 from business.results.cells import is_number, is_year
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
 from business.results.shown_query import Meaning as ShownMeaning
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
-from business.sources.services import OpenSource, reach_of
+from business.sources.services import OpenSource, list_table_reach
 from business.statements.run_query import QueryResult
 
 CHART_ROWS = range(2, 51)
@@ -30,7 +30,7 @@ MADE = frozenset({*CHANGE[2:], "share"})  # columns derived from others beside t
 PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
 
 
-def query_shown(
+def build_query_shown(
     result: QueryResult,
     opened: OpenSource,
     *,
@@ -44,8 +44,8 @@ def query_shown(
     """Return what an answer keeps. opened: the source as the query used it. asked_on: today, if None."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
-    columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
-    reach = reach_of(opened.access.policy, answer.tables)
+    columns = _build_columns(rows, _select_queried_layer(opened, answer.tables), meaning, language)
+    reach = list_table_reach(opened.access.policy, answer.tables)
     return QueryShown(
         query_id=result.query_id,
         question=question,
@@ -53,8 +53,8 @@ def query_shown(
         sql=answer.sql,
         sha256=result.sha256,
         reach=reach,
-        meaning=_meaning_shown(answer, rows, columns, reach, opened=opened, meaning=meaning, language=language),
-        table=_table_shown(answer, rows, columns, language),
+        meaning=_build_meaning(answer, rows, columns, reach, opened=opened, meaning=meaning, language=language),
+        table=_build_table(answer, rows, columns, language),
         logical_query=logical_query,
         asked_on=asked_on or opened.today,
         chart=None if answer.total is not None or rows.is_truncated else chart_of(rows.columns, rows.rows),
@@ -70,15 +70,15 @@ class _Columns:
     words: tuple[dict[str, str], ...]  # names of values
 
 
-def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) -> _Columns:
-    labels = _labels(rows.columns, layer, language)
+def _build_columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) -> _Columns:
+    labels = _find_column_labels(rows.columns, layer, language)
     if meaning.compared and CHANGE[0] in rows.columns:
         times = dict(zip(CHANGE, meaning.compared, strict=False))
         labels = tuple(times.get(name, label) for name, label in zip(rows.columns, labels, strict=True))
-    return _Columns(labels, _units(rows.columns, layer), tuple(_words(rows, layer, language)))
+    return _Columns(labels, _find_column_units(rows.columns, layer), tuple(_find_value_names(rows, layer, language)))
 
 
-def _meaning_shown(
+def _build_meaning(
     answer: StatementResult,
     rows: Rows,
     columns: _Columns,
@@ -89,7 +89,7 @@ def _meaning_shown(
     language: str,
 ) -> ShownMeaning:
     shown = Shown(rows, answer.total, columns.labels, columns.units, columns.words, language.startswith("zh"))
-    headline_text = headline(shown, meaning, reach)
+    headline_text = build_headline(shown, meaning, reach)
     units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
     return ShownMeaning(
         headline=headline_text.text,
@@ -102,18 +102,18 @@ def _meaning_shown(
         window=meaning.window,
         time_zone=opened.layer.time_zone if meaning.window else "",
         conditions=meaning.conditions[len(meaning.window) :],
-        definitions=(*meaning.definitions, *_read_at(answer, opened, language)),
+        definitions=(*meaning.definitions, *_describe_reading_time(answer, opened, language)),
         units=units,
     )
 
 
-def _table_shown(answer: StatementResult, rows: Rows, columns: _Columns, language: str) -> ResultTable:
+def _build_table(answer: StatementResult, rows: Rows, columns: _Columns, language: str) -> ResultTable:
     is_chinese = language.startswith("zh")
     named = zip(columns.labels, columns.units, strict=True)
     return ResultTable(
         columns=rows.columns,
-        labels=tuple(_with_unit(*unit, is_chinese=is_chinese) for unit in named),
-        rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
+        labels=tuple(_add_unit(*unit, is_chinese=is_chinese) for unit in named),
+        rows=tuple(tuple(convert_to_json_value(value) for value in row) for row in rows.rows),
         words=columns.words if any(columns.words) else (),
         total=answer.total,
         is_cut=rows.is_truncated and answer.total is None,
@@ -121,7 +121,7 @@ def _table_shown(answer: StatementResult, rows: Rows, columns: _Columns, languag
     )
 
 
-def _read_at(answer: StatementResult, opened: OpenSource, language: str) -> tuple[str, ...]:
+def _describe_reading_time(answer: StatementResult, opened: OpenSource, language: str) -> tuple[str, ...]:
     """Return the time when a result was read, which may be cached."""
     if answer.read_at is None:
         return ()
@@ -131,11 +131,11 @@ def _read_at(answer: StatementResult, opened: OpenSource, language: str) -> tupl
         )
 
 
-def _with_unit(name: str, unit: str, *, is_chinese: bool) -> str:
+def _add_unit(name: str, unit: str, *, is_chinese: bool) -> str:
     return (f"{name}（{unit}）" if is_chinese else f"{name} ({unit})") if unit else name
 
 
-def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
+def _select_queried_layer(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
     """Return the part of the layer that a query read, since names of other tables do not describe its columns."""
     models = tuple(m for m in opened.layer.semantic_models if m.full_name in tables)
     return opened.layer.model_copy(update={"semantic_models": models})
@@ -148,7 +148,7 @@ def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec
     """
     if len(rows) not in CHART_ROWS or len(columns) < 2:
         return None
-    kinds = [_kind(name, [row[place] for row in rows]) for place, name in enumerate(columns)]
+    kinds = [_find_column_kind(name, [row[place] for row in rows]) for place, name in enumerate(columns)]
     labels = [place for place, kind in enumerate(kinds) if kind in ("time", "name")]
     quantities = [place for place, kind in enumerate(kinds) if kind == "quantity"]
     if len(labels) != 1 or len(labels) + len(quantities) < len(columns):
@@ -161,7 +161,7 @@ def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec
     return ChartSpec(type="line" if runs_forwards else "bar", label=labels[0], series=series)
 
 
-def _kind(name: str, values: Sequence[Any]) -> str:
+def _find_column_kind(name: str, values: Sequence[Any]) -> str:
     """Return a column's kind by its values: time, name or quantity, or ""."""
     numbers = [value for value in values if value is not None]
     if not numbers:
@@ -183,55 +183,55 @@ Meant = tuple[str, SemanticModel | Measure | Dimension, str]
 Said = defaultdict[str, set[str]]
 
 
-def _meant(layer: SemanticLayer) -> Iterator[Meant]:
+def _iterate_column_meanings(layer: SemanticLayer) -> Iterator[Meant]:
     """Yield the possible names of a result's columns, with their part of the layer and derivation, or ""."""
     for model in layer.semantic_models:
         yield model.name, model, ""
         yield from ((measure.name, measure, "") for measure in model.measures)
         for dimension in model.dimensions:
             yield from ((name, dimension, "") for name in {dimension.name, dimension.expr.strip('"')})
-            yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in phrases("aggregates", "en"))
+            yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in find_phrases("aggregates", "en"))
 
 
-def _only(texts: set[str], otherwise: str) -> str:
+def _choose_only_text(texts: set[str], otherwise: str) -> str:
     """Return the item if there is exactly one, else `otherwise`."""
     return next(iter(texts)) if len(texts) == 1 else otherwise
 
 
-def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
+def _find_column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
     """Return the columns' labels in a language; an ambiguous or unknown name stays."""
     key = "zh" if language.startswith("zh") else "en"
-    words = Said(set, {name: {word} for name, word in phrases("columns", key).items()})
+    words = Said(set, {name: {word} for name, word in find_phrases("columns", key).items()})
     for model in layer.semantic_models:
-        rows = f"{label(model, key)}数量" if key == "zh" else f"number of {plural(label(model, key))}"
+        rows = f"{find_label(model, key)}数量" if key == "zh" else f"number of {pluralise(find_label(model, key))}"
         words[f"count_{model.name}"].add(rows)
-    for name, named, agg in _meant(layer):
-        made = f"{phrases('aggregates', key)[agg]}{'' if key == 'zh' else ' '}" if agg else ""
-        words[name].add(f"{made}{label(named, key)}")
-    return tuple(_only(words[name], name) for name in columns)
+    for name, named, agg in _iterate_column_meanings(layer):
+        made = f"{find_phrases('aggregates', key)[agg]}{'' if key == 'zh' else ' '}" if agg else ""
+        words[name].add(f"{made}{find_label(named, key)}")
+    return tuple(_choose_only_text(words[name], name) for name in columns)
 
 
-def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
+def _find_column_units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
     """Return the unit of each column; "" for none, and for an ambiguous name."""
     words = Said(set)
-    for name, named, agg in _meant(layer):
+    for name, named, agg in _iterate_column_meanings(layer):
         if not isinstance(named, SemanticModel) and agg in _KEEPS_UNIT:
             words[name].add(named.unit)
-    return tuple(_only(words[name], "") for name in columns)
+    return tuple(_choose_only_text(words[name], "") for name in columns)
 
 
-def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
+def _find_value_names(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
     """Return for each column its values' names in a language, where the layer renames them.
 
     A value that is ambiguous under one column name stays.
     """
     found: defaultdict[str, Said] = defaultdict(lambda: Said(set))
-    for name, named, agg in _meant(layer):
+    for name, named, agg in _iterate_column_meanings(layer):
         dimension = named.name_dimension if isinstance(named, SemanticModel) else named
         if isinstance(dimension, Dimension) and not agg:
             for value in dimension.values:
                 found[name][value.value].add(value.text(language))
     for place, name in enumerate(rows.columns):
         there = sorted({row[place] for row in rows.rows if isinstance(row[place], str)})
-        words = {value: _only(found[name][value], value) for value in there}
+        words = {value: _choose_only_text(found[name][value], value) for value in there}
         yield {value: word for value, word in words.items() if word != value}

@@ -9,8 +9,8 @@ from django.utils.translation import get_language
 
 from business.connections.postgres_session import Rows
 from business.logical_query.wording import Meaning
-from business.presentation.headline import first_of, reach_text
-from business.results.cells import Words, cell_text, is_number, shown_row
+from business.presentation.headline import format_reach, format_truncation_note
+from business.results.cells import Words, format_cell, format_row, is_number
 from business.results.shown_query import QueryShown
 from business.statements.run_query import QueryResult
 
@@ -18,19 +18,21 @@ TABLE_ROWS = 20  # that a model reads; the page shows all that came
 FIRST_ROWS = 10  # in an answer as text, for programs and chat platforms
 
 
-def report(result: QueryResult, meaning: Meaning, language: str, *, text: str, words: Sequence[Words] = ()) -> str:
-    """Return sentences and a Markdown table. text: headline and note. words: as `shown_row`."""
+def build_report(
+    result: QueryResult, meaning: Meaning, language: str, *, text: str, words: Sequence[Words] = ()
+) -> str:
+    """Return sentences and a Markdown table. text: headline and note. words: as `format_row`."""
     rows = result.answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     is_chinese = language.startswith("zh")
-    parts = ["\n".join(filter(None, [text, _fact(rows, meaning, is_chinese=is_chinese)]))]
+    parts = ["\n".join(filter(None, [text, _format_fact(rows, meaning, is_chinese=is_chinese)]))]
     if len(rows.rows) > 1 or len(rows.columns) > 1:
-        parts.append(markdown_table(rows.columns, rows.rows[:TABLE_ROWS], words))
-    parts += [_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
-    parts += [_line("口径" if is_chinese else "Definitions", meaning.definitions, is_chinese=is_chinese)]
+        parts.append(format_markdown_table(rows.columns, rows.rows[:TABLE_ROWS], words))
+    parts += [_format_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
+    parts += [_format_line("口径" if is_chinese else "Definitions", meaning.definitions, is_chinese=is_chinese)]
     return "\n\n".join(filter(None, parts))
 
 
-def first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
+def format_first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
     """Return the first rows that a result's sentence does not list, as a Markdown table; "" where it says all.
 
     number: of the citation that leads to the rest.
@@ -39,7 +41,7 @@ def first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
     is_listed = meaning.value or meaning.headline != (meaning.title or meaning.headline)
     if is_listed or not table.rows or (len(table.rows), len(table.columns)) == (1, 1):
         return ""
-    shown = markdown_table(table.columns, table.rows[:FIRST_ROWS], table.words, labels=table.labels)
+    shown = format_markdown_table(table.columns, table.rows[:FIRST_ROWS], table.words, labels=table.labels)
     total = table.total or len(table.rows)
     if total <= FIRST_ROWS:
         return shown
@@ -51,7 +53,7 @@ def first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> str:
     return f"{shown}\n\n{rest.format(FIRST_ROWS, total, number)}"
 
 
-def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
+def _format_fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
     """Return a single value, or its absence, in the form that `agent.attribution.tables` reads; "" for tables."""
     figure = (f"（{meaning.figure}）" if is_chinese else f" ({meaning.figure})") if meaning.figure else ""
     listed = ("；" if is_chinese else "; ").join(meaning.conditions)
@@ -64,19 +66,19 @@ def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
     if value is None:
         return f"没有数值{figure}{listed}。" if is_chinese else f"No value{figure}{listed}."
     unit = f" {meaning.unit}" if meaning.unit and is_number(value) else ""
-    return f"{'数值：' if is_chinese else 'Value: '}{cell_text(rows.columns[0], value, {})}{unit}{figure}"
+    return f"{'数值：' if is_chinese else 'Value: '}{format_cell(rows.columns[0], value, {})}{unit}{figure}"
 
 
-def markdown_table(
+def format_markdown_table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = (), labels: Sequence[str] = ()
 ) -> str:
-    """Return a table whose cells cannot break out of it. words: as `shown_row` takes them. labels: of the columns."""
-    lines = [" | ".join(map(_cell, labels or columns)), " | ".join("---" for _ in columns)]
-    lines += [" | ".join(map(_cell, shown_row(columns, row, words))) for row in rows]
+    """Return a table whose cells cannot break out of it. words: as `format_row` takes them. labels: of the columns."""
+    lines = [" | ".join(map(_escape_cell, labels or columns)), " | ".join("---" for _ in columns)]
+    lines += [" | ".join(map(_escape_cell, format_row(columns, row, words))) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def plain(value: Any) -> Any:
+def convert_to_json_value(value: Any) -> Any:
     """Return a value as JSON."""
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -85,25 +87,25 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
-def _line(title: str, parts: Sequence[str], *, is_chinese: bool) -> str:
+def _format_line(title: str, parts: Sequence[str], *, is_chinese: bool) -> str:
     colon, between = ("：", "；") if is_chinese else (": ", "; ")
     return f"{title}{colon}{between.join(parts)}" if parts else ""
 
 
-def exported_rows(result: QueryShown) -> list[tuple[object, ...]]:
+def build_export_rows(result: QueryShown) -> list[tuple[object, ...]]:
     """Return column names and rows, then after an empty row their total and org units, in the page's language."""
     table, is_chinese = result.table, (get_language() or "en").startswith("zh")
-    cut = first_of(len(table.rows), table.total, is_chinese=is_chinese) if table.total is not None else ""
-    notes = [note for note in (cut, reach_text(result.reach, is_chinese=is_chinese)) if note]
+    cut = format_truncation_note(len(table.rows), table.total, is_chinese=is_chinese) if table.total is not None else ""
+    notes = [note for note in (cut, format_reach(result.reach, is_chinese=is_chinese)) if note]
     below: list[tuple[object, ...]] = [(), *((note,) for note in notes)] if notes else []
     return [table.columns, *table.rows, *below]
 
 
-def export_name(source: str, result: QueryShown) -> str:
+def build_export_name(source: str, result: QueryShown) -> str:
     """Return the name of its file; source: the name of the data source."""
     table = result.table
     part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""

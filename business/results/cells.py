@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 
 _OF_YEARS = ("year", "period", "extract", "date_part")  # the last two are PostgreSQL's names for `extract(year …)`
 Words = Mapping[str, str]
@@ -24,7 +24,7 @@ def is_year(column: str, value: Any) -> bool:
     return is_named_so and is_number(value) and 1000 <= value < 10_000 and value == int(value)
 
 
-def spoken(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value for people: numbers grouped, times without fractions of seconds."""
     if value is None:
         return "–"
@@ -34,17 +34,17 @@ def spoken(value: Any) -> str:
         return f"{value:,.2f}".rstrip("0").rstrip(".")
     if isinstance(value, int):
         return f"{value:,}"
-    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else one_line(str(value))
+    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else fold_to_one_line(str(value))
 
 
-def cell_text(column: str, value: Any, words: Words) -> str:
+def format_cell(column: str, value: Any, words: Words) -> str:
     """Return a value of a column for people. words: its values' names, where they differ."""
     if is_year(column, value):
         return str(int(value))
-    return one_line(words.get(value, value)) if isinstance(value, str) else spoken(value)
+    return fold_to_one_line(words.get(value, value)) if isinstance(value, str) else format_value(value)
 
 
-def shown_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
+def format_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
     """Return the values of a row for people. words: by column; empty for no other names."""
     known = words or tuple(repeat({}, len(columns)))
-    return [cell_text(*cell) for cell in zip(columns, row, known, strict=True)]
+    return [format_cell(*cell) for cell in zip(columns, row, known, strict=True)]

@@ -83,11 +83,12 @@ class ResultTable(Value):
         values = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         names = self.labels or self.columns
         return [
-            (name, _are_numbers(column, found)) for name, column, found in zip(names, self.columns, values, strict=True)
+            (name, _is_number_column(column, found))
+            for name, column, found in zip(names, self.columns, values, strict=True)
         ]
 
 
-def _are_numbers(column: str, values: Iterable[Any]) -> bool:
+def _is_number_column(column: str, values: Iterable[Any]) -> bool:
     numbers = [value for value in values if value is not None]
     return bool(numbers) and all(is_number(value) and not is_year(column, value) for value in numbers)
 

@@ -13,10 +13,10 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.connections.account_faults import AccountFault, setup_command
+from business.connections.account_faults import AccountFault, build_setup_command
 from business.connections.address import Address
 from business.connections.identity import SourceRefused
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.guard.vocabulary import FUNCTIONS
 
 # Kept although not immutable: the functions of the vocabulary, and those behind operators, casts, types and aggregates.
@@ -105,30 +105,30 @@ END $$;
 """
 
 
-def harden(admin: Address) -> None:
+def harden_database(admin: Address) -> None:
     """Revoke the rights from PUBLIC once; a hardened database is left unchanged. Raises SourceRefused.
 
     A database that was hardened for a smaller vocabulary gets the functions back that were added since. On the product's own
     server this account may do it; elsewhere the database's administrator has done it.
     """
-    with connected(admin) as connection:
-        if is_hardened(connection) and (is_marked(connection) or not admin.is_own):
+    with connect_to_source(admin) as connection:
+        if is_hardened(connection) and (has_leakproof_comparisons(connection) or not admin.is_own):
             return
         if not admin.is_own:
-            raise SourceRefused(str(not_hardened(admin)))
+            raise SourceRefused(str(build_hardening_warning(admin)))
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # the first questions may be concurrent
         if not is_hardened(connection):
-            connection.execute(hardening(admin.database))
-        elif not is_marked(connection):
+            connection.execute(build_hardening_sql(admin.database))
+        elif not has_leakproof_comparisons(connection):
             connection.execute(_MARK)
 
 
-def not_hardened(admin: Address) -> AccountFault:
+def build_hardening_warning(admin: Address) -> AccountFault:
     """Return the warning for a database meant for business data only that is not hardened."""
     return AccountFault(
         _("Everyone still has rights on system catalogs and functions of the database %(database)s.")
         % {"database": admin.database},
-        setup_command(admin.user, admin.database, more=" --only-business-data"),
+        build_setup_command(admin.user, admin.database, more=" --only-business-data"),
     )
 
 
@@ -138,13 +138,13 @@ def is_hardened(connection: psycopg.Connection) -> bool:
     return bool(done and done[0])
 
 
-def is_marked(connection: psycopg.Connection) -> bool:
+def has_leakproof_comparisons(connection: psycopg.Connection) -> bool:
     """Return whether comparisons of numbers and times reach the indexes below a view's fence; a database is safe without."""
     done = connection.execute("SELECT proleakproof FROM pg_proc WHERE oid = 'numeric_ge'::regproc").fetchone()
     return bool(done and done[0])
 
 
-def hardening(database: str, *, keep_for: str = "") -> sql.Composed:
+def build_hardening_sql(database: str, *, keep_for: str = "") -> sql.Composed:
     """Return the SQL for a database's administrator. keep_for: an account that builds sandboxes there and keeps what it has now.
 
     With one, everybody may still read the server's identifier.
@@ -180,20 +180,22 @@ ROLE_SETTINGS = {
 }
 
 
-def role_functions() -> str:
+def build_role_functions_sql() -> str:
     """Return SQL for the functions that create and drop sandbox roles; safe to run again."""
     values = ", ".join(f"('{name}', '{value}')" for name, value in ROLE_SETTINGS.items())
     return TEMPLATE.read_text().replace("{connections}", str(CONNECTIONS)).replace("{settings}", values)
 
 
-def source_setup(account: str, database: str, schemas: Sequence[str], *, only_business_data: bool = False) -> str:
+def build_source_setup_sql(
+    account: str, database: str, schemas: Sequence[str], *, only_business_data: bool = False
+) -> str:
     """Return SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds sandboxes, and no more.
 
     only_business_data: also revoke from PUBLIC what a question never needs.
     """
     who, where = sql.Identifier(account), sql.Identifier(database)
     parts: list[sql.Composable | str] = [
-        role_functions(),
+        build_role_functions_sql(),
         sql.SQL("GRANT USAGE ON SCHEMA copilot_walls TO {};").format(who),
         sql.SQL("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA copilot_walls TO {};").format(who),
         sql.SQL("GRANT CONNECT, CREATE ON DATABASE {} TO {};").format(where, who),
@@ -202,11 +204,11 @@ def source_setup(account: str, database: str, schemas: Sequence[str], *, only_bu
         parts.append(sql.SQL("GRANT USAGE ON SCHEMA {} TO {};").format(schema, who))
         parts.append(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {};").format(schema, who))
     if only_business_data:
-        parts.append(hardening(database, keep_for=account))
+        parts.append(build_hardening_sql(database, keep_for=account))
     return "\n".join(part if isinstance(part, str) else part.as_string() for part in parts) + "\n"
 
 
-def set_up_own(connection: psycopg.Connection) -> None:
+def set_up_own_server(connection: psycopg.Connection) -> None:
     """Run the administrator's part where the account is a superuser, as on the product's own server."""
     if connection.info.parameter_status("is_superuser") == "on":
-        connection.execute(f"SELECT pg_advisory_xact_lock({LOCK});\n{role_functions()}")
+        connection.execute(f"SELECT pg_advisory_xact_lock({LOCK});\n{build_role_functions_sql()}")

@@ -14,15 +14,15 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.connections.account_faults import faults_of, out_of_bounds, setup_command
+from business.connections.account_faults import build_setup_command, find_account_faults, find_forbidden_reach
 from business.connections.address import Address, has_setting
 from business.connections.identity import SourceRefused
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.guard.access_paths import Order
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import row_filter
-from business.sandbox.setup import LOCK, set_up_own
-from business.table_faults import faults_in
+from business.sandbox.setup import LOCK, set_up_own_server
+from business.table_faults import find_table_faults
 from copilot_site.lib.errors import InvalidInput
 
 PREFIX = "copilot_wall_"
@@ -34,78 +34,78 @@ class SandboxRefused(InvalidInput):
     """The sandbox cannot be built here; the text says what the database's owner has to change."""
 
 
-def name_of(admin: Address, policy: Policy) -> str:
+def build_sandbox_name(admin: Address, policy: Policy) -> str:
     """Return the name of role and schema for these rights in this database; a server's databases share roles."""
     return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
 
 
-def ensure(admin: Address, policy: Policy) -> str:
+def ensure_sandbox(admin: Address, policy: Policy) -> str:
     """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
 
     admin: an account as `setup` leaves it. Raises SourceRefused where it is not, or where a table is none of business data,
     SandboxRefused when a view cannot be made, or when the role could read anything besides its views.
     """
-    name = name_of(admin, policy)
+    name = build_sandbox_name(admin, policy)
     if (admin, name) in built:
         return name
-    with connected(admin) as connection:
-        _require_sound(connection, admin, policy)
+    with connect_to_source(admin) as connection:
+        _require_faultless_tables(connection, admin, policy)
         if not _is_built(connection, admin, name):
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-            set_up_own(connection)
-            drop(connection, name)
-            _forget(admin, name)
-            _build(connection, admin, policy, name)
+            set_up_own_server(connection)
+            drop_sandbox(connection, name)
+            _forget_by_name(admin, name)
+            _build_sandbox(connection, admin, policy, name)
     built.add((admin, name))
     return name
 
 
-def rehearse(admin: Address) -> None:
-    """Build a sandbox of no tables, sign in behind it, and take it down. Raises what `ensure` raises, and SourceUnavailable."""
+def try_sandbox(admin: Address) -> None:
+    """Build a sandbox of no tables, sign in behind it, and take it down. Raises what `ensure_sandbox` raises, and SourceUnavailable."""
     name = PREFIX + secrets.token_hex(12)
-    with connected(admin) as connection:
-        set_up_own(connection)
-        _build(connection, admin, Policy(()), name)
+    with connect_to_source(admin) as connection:
+        set_up_own_server(connection)
+        _build_sandbox(connection, admin, Policy(()), name)
     try:
-        connected(admin.as_role(name)).close()
+        connect_to_source(admin.as_role(name)).close()
     finally:
-        with connected(admin) as connection:
-            drop(connection, name)
+        with connect_to_source(admin) as connection:
+            drop_sandbox(connection, name)
 
 
-def _require_sound(connection: psycopg.Connection, admin: Address, policy: Policy) -> None:
-    faults = [] if admin.is_own else faults_of(connection, {table.schema for table in policy.tables})
-    faults += faults_in(connection, [(table.schema, table.name) for table in policy.tables])
+def _require_faultless_tables(connection: psycopg.Connection, admin: Address, policy: Policy) -> None:
+    faults = [] if admin.is_own else find_account_faults(connection, {table.schema for table in policy.tables})
+    faults += find_table_faults(connection, [(table.schema, table.name) for table in policy.tables])
     if faults:
         raise SourceRefused(str(faults[0]))
 
 
-def is_known(admin: Address, policy: Policy) -> bool:
+def is_sandbox_known(admin: Address, policy: Policy) -> bool:
     """Return whether this process has seen the sandbox, which saves a question the look-up and a connection."""
-    return (admin, name_of(admin, policy)) in built
+    return (admin, build_sandbox_name(admin, policy)) in built
 
 
-def forget(admin: Address, policy: Policy) -> None:
+def forget_sandbox(admin: Address, policy: Policy) -> None:
     """Forget that this process has seen a sandbox: another one may have removed it."""
-    _forget(admin, name_of(admin, policy))
+    _forget_by_name(admin, build_sandbox_name(admin, policy))
 
 
-def _forget(admin: Address, name: str) -> None:
+def _forget_by_name(admin: Address, name: str) -> None:
     built.difference_update([one for one in built if one[0] == admin and one[1].partition(".")[0] == name])
 
 
-def drop_all(admin: Address) -> int:
+def drop_all_sandboxes(admin: Address) -> int:
     """Remove every sandbox of this database, when its source is removed or its tables change. Returns how many there were."""
-    with connected(admin) as connection:
-        set_up_own(connection)
+    with connect_to_source(admin) as connection:
+        set_up_own_server(connection)
         rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES]).fetchall()
         for (name,) in rows:
-            drop(connection, name)
-            _forget(admin, name)
+            drop_sandbox(connection, name)
+            _forget_by_name(admin, name)
     return len(rows)
 
 
-def _mark(admin: Address, name: str) -> str:
+def _compute_mark(admin: Address, name: str) -> str:
     """Return a mark that changes with the secret key, so that a role with an old password is recreated."""
     return admin.as_role(name).password[:16]
 
@@ -114,27 +114,27 @@ def _is_built(connection: psycopg.Connection, admin: Address, name: str) -> bool
     row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", [name]
     ).fetchone()
-    return row is not None and row[0] == _mark(admin, name)
+    return row is not None and row[0] == _compute_mark(admin, name)
 
 
-def drop(connection: psycopg.Connection, name: str) -> None:
+def drop_sandbox(connection: psycopg.Connection, name: str) -> None:
     """Remove one sandbox, its role included."""
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
-    with _functions_at_hand(connection):
+    with _use_role_functions(connection):
         connection.execute("SELECT copilot_walls.drop_role(%s)", [name])
 
 
-def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+def _build_sandbox(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
     """Build the sandbox. Raises SandboxRefused."""
-    with _functions_at_hand(connection):
-        _make(connection, admin, policy, name)
-    _require_nothing_else(connection, name)
-    mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_mark(admin, name)))
+    with _use_role_functions(connection):
+        _create_role_and_views(connection, admin, policy, name)
+    _require_isolated_role(connection, name)
+    mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_compute_mark(admin, name)))
     connection.execute(mark)
 
 
 @contextmanager
-def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
+def _use_role_functions(connection: psycopg.Connection) -> Iterator[None]:
     """Raise SandboxRefused where the account cannot make or drop a sandbox: the database was not set up, or not for this account."""
     try:
         yield
@@ -148,12 +148,12 @@ def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
             % {
                 "user": connection.info.user,
                 "why": str(error.diag.message_primary),
-                "statement": setup_command(connection.info.user, connection.info.dbname),
+                "statement": build_setup_command(connection.info.user, connection.info.dbname),
             }
         ) from error
 
 
-def _make(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+def _create_role_and_views(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
     schema = sql.Identifier(name)
     if has_setting(connection, "scram_iterations"):  # 256 random bits need no stretching, and each question connects
         connection.execute("SET LOCAL scram_iterations = 1")
@@ -203,7 +203,7 @@ ORDER BY 1 LIMIT 1
 """
 
 
-def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
+def _require_isolated_role(connection: psycopg.Connection, name: str) -> None:
     """Ask PostgreSQL what the new role reaches, since rights of PUBLIC would bypass the views."""
     found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
     if found:
@@ -211,7 +211,7 @@ def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
             _("Everyone in this database can use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
             % {"table": found[0]}
         )
-    further = next(out_of_bounds(connection, name), None)
+    further = next(find_forbidden_reach(connection, name), None)
     if further:
         raise SandboxRefused(str(further))
     found = connection.execute(_DEFINER_FUNCTIONS, {"name": name}).fetchone()
@@ -235,34 +235,34 @@ SELECT EXISTS (
 """
 
 
-def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
+def create_ordered_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
     """Create missing views; return whether each order has an index. The sandbox exists. Raises SourceUnavailable."""
-    name, missing = name_of(admin, policy), _missing(admin, policy, orders)
+    name, missing = build_sandbox_name(admin, policy), _find_missing_views(admin, policy, orders)
     if not missing:
         return True
-    with connected(admin) as connection:
+    with connect_to_source(admin) as connection:
         for order in missing:
             table = sql.Identifier(order.table.schema, order.table.name).as_string(connection)
             found = connection.execute(_HAS_INDEX, [table, order.columns[0][0]]).fetchone()
             if not found or not found[0]:
                 return False
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-            _make_ordered(connection, name, order)
+            _create_ordered_view(connection, name, order)
     built.update((admin, f"{name}.{order.view}") for order in missing)
     return True
 
 
-def are_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
+def are_views_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
     """Return whether this process has seen a view of each order, without a look-up."""
-    return not _missing(admin, policy, orders)
+    return not _find_missing_views(admin, policy, orders)
 
 
-def _missing(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> list[Order]:
-    name = name_of(admin, policy)
+def _find_missing_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> list[Order]:
+    name = build_sandbox_name(admin, policy)
     return [order for order in orders if (admin, f"{name}.{order.view}") not in built]
 
 
-def _make_ordered(connection: psycopg.Connection, sandbox: str, order: Order) -> None:
+def _create_ordered_view(connection: psycopg.Connection, sandbox: str, order: Order) -> None:
     view, role = sql.Identifier(sandbox, order.view), sql.Identifier(sandbox)
     by = [sql.SQL("{} DESC" if descends else "{}").format(sql.Identifier(name)) for name, descends in order.columns]
     connection.execute(sql.SQL("{} ORDER BY {}").format(view_of(order.table, view), sql.SQL(", ").join(by)))

@@ -9,9 +9,9 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from business.semantic_layer.expressions import columns_in
+from business.semantic_layer.expressions import list_columns
 from copilot_site.lib.text.one_line import Line
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 DimensionType = Literal["categorical", "time", "number", "boolean"]
@@ -99,7 +99,7 @@ class Value(Part):
     def text(self, language: str) -> str:
         """Return it in a language (`zh…` or any other for English): itself, or its first synonym in it."""
         spoken = "zh" if language.startswith("zh") else "en"
-        return next((word for word in self.words() if language_of(word) == spoken), self.value)
+        return next((word for word in self.words() if detect_language(word) == spoken), self.value)
 
 
 class Dimension(Named):
@@ -118,13 +118,13 @@ class Dimension(Named):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        if not columns_in(self.expr):
+        if not list_columns(self.expr):
             raise ValueError(f"{self.expr!r} names no column")
         return self
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return columns_in(self.expr)
+        return list_columns(self.expr)
 
 
 class Measure(Named):
@@ -142,12 +142,12 @@ class Measure(Named):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        columns_in(self.expr)
+        list_columns(self.expr)
         return self
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (*columns_in(self.expr), *self.filter)
+        return (*list_columns(self.expr), *self.filter)
 
 
 class Defaults(Part):

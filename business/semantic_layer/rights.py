@@ -18,26 +18,26 @@ def policy_of(
     A model without a statement about org units is closed to everybody.
     """
     names = tuple(sorted(units))
-    reachable = (m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=source_granted))
-    return Policy.of(_allowed(model, names) for model in reachable if model.columns)
+    reachable = (m for m in layer.semantic_models if may_read_table(m, granted=granted, source_granted=source_granted))
+    return Policy.of(_build_allowed_table(model, names) for model in reachable if model.columns)
 
 
-def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
+def require_allowed_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
     """Raise InvalidInput for the first table of a layer that is in none of the schemas its source allows."""
     for model in layer.semantic_models:
-        if not is_within(model, schemas):
+        if not is_in_allowed_schema(model, schemas):
             raise InvalidInput(
                 _("The table %(table)s is in no schema that this data source allows: %(schemas)s.")
                 % {"table": model.full_name, "schemas": ", ".join(schemas) or "—"}
             )
 
 
-def is_within(model: SemanticModel, schemas: Collection[str]) -> bool:
+def is_in_allowed_schema(model: SemanticModel, schemas: Collection[str]) -> bool:
     """Return whether a table is in one of these schemas, and in none of the server's own, which nobody can allow."""
     return model.table_schema in schemas and not is_system_schema(model.table_schema)
 
 
-def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: bool) -> bool:
+def may_read_table(model: SemanticModel, *, granted: Collection[str], source_granted: bool) -> bool:
     """Return whether a person with these grants may ask about this model at all; which rows they get is another question."""
     if model.org_unit is None:
         return False
@@ -46,7 +46,7 @@ def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: 
     return source_granted and model.org_unit.shared_with != "granted"
 
 
-def _allowed(model: SemanticModel, units: tuple[str, ...]) -> AllowedTable:
+def _build_allowed_table(model: SemanticModel, units: tuple[str, ...]) -> AllowedTable:
     column = model.org_unit.column if model.org_unit else None
     key = tuple(entity.expr for entity in model.entities if entity.type == "primary")
     return AllowedTable(*model.place, model.columns, column, units if column else (), key)

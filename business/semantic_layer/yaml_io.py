@@ -17,24 +17,24 @@ _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 def read_layer(text: str) -> SemanticLayer:
     """Return the layer of a YAML text. Raises InvalidInput with the line and what would be right."""
-    return _read(text, SemanticLayer, "the file must have the keys name and semantic_models")
+    return _parse_part(text, SemanticLayer, "the file must have the keys name and semantic_models")
 
 
 def read_table(text: str) -> SemanticModel:
     """Return one table of a layer, of a YAML text. Raises InvalidInput like that."""
-    return _read(text, SemanticModel, "a table must have the keys name and table")
+    return _parse_part(text, SemanticModel, "a table must have the keys name and table")
 
 
-def written(part: SemanticLayer | SemanticModel) -> str:
+def write_yaml(part: SemanticLayer | SemanticModel) -> str:
     """Return the YAML text of a layer, or of one table; reading it gives the same."""
     content = part.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return str(yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120))
 
 
-def _read(text: str, kind: type[T], otherwise: str) -> T:
+def _parse_part(text: str, kind: type[T], otherwise: str) -> T:
     """Read one text. otherwise: the hint for a text that is not a mapping."""
     try:
-        node, content = _parsed(text)
+        node, content = _parse_nodes(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InvalidInput(f"Line {line}: this is not YAML: {error.problem}.") from error
@@ -47,13 +47,13 @@ def _read(text: str, kind: type[T], otherwise: str) -> T:
     try:
         read = kind.model_validate(content)
     except ValidationError as error:
-        raise InvalidInput(_sentence(error, node)) from error
+        raise InvalidInput(_format_validation_error(error, node)) from error
     if "\\u0000" in read.model_dump_json():
         raise InvalidInput("A text holds a character that no text has (NUL).")
     return read
 
 
-def _parsed(text: str) -> tuple[Any, Any]:
+def _parse_nodes(text: str) -> tuple[Any, Any]:
     """Return the nodes of a text, and what they hold. What is nested deeper than any layer is refused first: libyaml would crash on it."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
@@ -68,15 +68,15 @@ def _parsed(text: str) -> tuple[Any, Any]:
         loader.dispose()
 
 
-def _sentence(error: ValidationError, node: Any) -> str:
+def _format_validation_error(error: ValidationError, node: Any) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    line, where = _place(node, first["loc"])
+    line, where = _locate_path(node, first["loc"])
     if first["type"] == "extra_forbidden":
         return f"Line {line}: unknown key {where}."
     return f"Line {line}: {where}: {first['msg'].removeprefix('Value error, ')}."
 
 
-def _place(node: Any, path: tuple[int | str, ...]) -> tuple[int, str]:
+def _locate_path(node: Any, path: tuple[int | str, ...]) -> tuple[int, str]:
     """Return the line of the deepest part of a path that is in the file, from 1, and the path in words."""
     line = node.start_mark.line + 1
     for step in path:

@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from authz.admin_pages import admin_page, show
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
-from business.layer_drafts import discard, draft_of, proposed, take_over
+from business.layer_drafts import discard_draft, draft_of, list_proposed_tables, take_over_tables
 from business.models import DataSource
 from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.source_pages.table_forms import BY_COLUMN, CLOSED, WHO, org_unit_of
-from business.sources.checks import unchecked
+from business.sources.checks import build_unchecked_message
 from business.sources.connection_rights import managed_source
-from business.table_edits import called
+from business.table_edits import filter_tables_by_text
 from copilot_site.lib.errors import CopilotError
 
 PAGE_SIZE = 20
@@ -46,8 +46,8 @@ class ReadersForm(forms.Form):
         for model in self.models:
             self.fields[PREFIX + model.name] = forms.ChoiceField(
                 label=_("Who reads the rows of %(table)s") % {"table": model.full_name},
-                choices=_choices(model),
-                initial=_proposed(model.org_unit),
+                choices=_list_reader_choices(model),
+                initial=_find_proposed_readers(model.org_unit),
                 required=False,
             )
 
@@ -58,26 +58,26 @@ class ReadersForm(forms.Form):
         """
         self.is_valid()
         for_all = self.cleaned_data.get("for_all", "") if at_once else ""
-        return [_opened(model, for_all or self.cleaned_data.get(PREFIX + model.name, "")) for model in self.models]
+        return [_set_readers(model, for_all or self.cleaned_data.get(PREFIX + model.name, "")) for model in self.models]
 
     def of_tables(self) -> Iterator[tuple[SemanticModel, forms.BoundField]]:
         for model in self.models:
             yield model, self[PREFIX + model.name]
 
 
-def _choices(model: SemanticModel) -> list[tuple[str, str]]:
+def _list_reader_choices(model: SemanticModel) -> list[tuple[str, str]]:
     choices = [(key, str(words)) for key, words in WHO if key != BY_COLUMN]
     by_column = _("each the rows of their org units, by the column %(name)s")
     return [*choices, *((f"{BY_COLUMN}:{name}", by_column % {"name": name}) for name in model.columns)]
 
 
-def _proposed(unit: OrgUnit | None) -> str:
+def _find_proposed_readers(unit: OrgUnit | None) -> str:
     if unit is None:
         return CLOSED
     return unit.shared_with or f"{BY_COLUMN}:{unit.column}"
 
 
-def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
+def _set_readers(model: SemanticModel, chosen: str) -> SemanticModel:
     """Return the table with the chosen readers, unchanged without a valid choice."""
     if not chosen:
         return model
@@ -92,7 +92,7 @@ def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
     """Show a draft's progress, and its tables that the layer does not describe yet.
 
     `q` filters them. A POST takes over one (`take`), the ticked ones (`ticked` with `table`) or `all` matches, or
-    discards the draft (`discard`).
+    discards the draft (`discard_draft`).
     """
     source = managed_source(by, source_id)
     row = draft_of(source)
@@ -100,9 +100,9 @@ def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
         return redirect("source-layer", source.pk)
     asked = request.GET.get("q", "")
     if request.method == "POST":
-        return _done(request, by, source, called(proposed(source, row), asked))
-    tables = proposed(source, row)
-    found = called(tables, asked)
+        return _apply_draft_action(request, by, source, filter_tables_by_text(list_proposed_tables(source, row), asked))
+    tables = list_proposed_tables(source, row)
+    found = filter_tables_by_text(tables, asked)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     form = ReadersForm(None, page)
     context = {
@@ -118,12 +118,14 @@ def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
         "left": len(tables),
         "is_saved": False,
     }
-    return show(request, "admin/business/draft.html", context)
+    return render_admin_page(request, "admin/business/draft.html", context)
 
 
-def _done(request: HttpRequest, by: Principal, source: DataSource, found: list[SemanticModel]) -> HttpResponseBase:
+def _apply_draft_action(
+    request: HttpRequest, by: Principal, source: DataSource, found: list[SemanticModel]
+) -> HttpResponseBase:
     if "discard" in request.POST:
-        discard(by, source)
+        discard_draft(by, source)
         return redirect("source-layer", source.pk)
     names = request.POST.getlist("table") if "ticked" in request.POST else request.POST.getlist("take")
     tables = [model for model in found if "all" in request.POST or model.name in names]
@@ -131,12 +133,14 @@ def _done(request: HttpRequest, by: Principal, source: DataSource, found: list[S
         messages.error(request, _("Tick the tables you want to accept; nothing was changed."))
         return redirect(request.get_full_path())
     try:
-        is_known = take_over(by, source, ReadersForm(request.POST, tables).opened(at_once="take" not in request.POST))
+        is_known = take_over_tables(
+            by, source, ReadersForm(request.POST, tables).opened(at_once="take" not in request.POST)
+        )
     except CopilotError as error:
         messages.error(request, str(error))
         return redirect("source-draft", source.pk)
     message = ngettext("Accepted: %(n)d table.", "Accepted: %(n)d tables.", len(tables))
     messages.success(request, message % {"n": len(tables)})
     if not is_known:
-        messages.warning(request, unchecked())
+        messages.warning(request, build_unchecked_message())
     return redirect(request.path if "all" in request.POST else request.get_full_path())

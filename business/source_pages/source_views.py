@@ -14,23 +14,23 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
-from authz.rights.governing import governed, require_oversight
+from authz.rights.governing import filter_governed_rows, require_oversight
 from business.admin import ConnectionForm, DataSourceForm
 from business.connections.account_faults import AccountFault
-from business.layer_drafts import draft_of, start
+from business.layer_drafts import draft_of, start_draft
 from business.models import DataSource
-from business.semantic_layer.yaml_io import written
-from business.sources.checks import faults_with, indexes_for, unchecked
-from business.sources.connection_rights import managed_source, may_connect, seen_sources
+from business.semantic_layer.yaml_io import write_yaml
+from business.sources.checks import build_missing_indexes, build_unchecked_message, check_source
+from business.sources.connection_rights import list_seen_sources, managed_source, may_connect
 from business.sources.services import import_layer, open_source, saved_layer
-from business.statements.run_query import Verdict, verdict
-from business.table_edits import called
+from business.statements.run_query import Verdict, judge_statement
+from business.table_edits import filter_tables_by_text
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound, PermissionDenied
-from copilot_site.lib.http.forms import first_fault
-from knowledge.governance.parameters import holder_names, user_named
+from copilot_site.lib.http.forms import find_first_fault
+from knowledge.governance.parameters import find_user_by_name, list_holder_names
 
 LAYER_BYTES = 10_000_000  # 300 tables of 30 columns, with words in both languages, are 3 MB
 TABLES_AS_TEXT = 30  # a larger layer is too much for one field of a form
@@ -41,7 +41,7 @@ PAGE_SIZE = 50
 @admin_page
 def source_list(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """List the data sources this person looks after, with their state; `?q=` searches names. Raises NotFound without any."""
-    seen, may = seen_sources(by, request.user), may_connect(request.user)
+    seen, may = list_seen_sources(by, request.user), may_connect(request.user)
     if not may and not seen.exists():
         raise NotFound(_("There is no data source that you manage."))
     asked = request.GET.get("q", "").strip()
@@ -52,7 +52,7 @@ def source_list(request: HttpRequest, by: Principal) -> HttpResponseBase:
         "rows": [(row, len(row.semantic_layer.semantic_models)) for row in rows],
         "may_connect": may,
     }
-    return show(request, "admin/business/sources.html", context)
+    return render_admin_page(request, "admin/business/sources.html", context)
 
 
 class CheckForm(forms.Form):
@@ -90,7 +90,7 @@ class LayerForm(forms.Form):
         saved = saved_layer(source)
         form = cls(initial={"version": source.changed_at.isoformat()})
         if len(saved.semantic_models) <= TABLES_AS_TEXT:
-            form.initial["text"] = written(saved)
+            form.initial["text"] = write_yaml(saved)
         else:
             del form.fields["text"]
         return form
@@ -112,7 +112,7 @@ class LayerForm(forms.Form):
 @admin_page
 def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """Show a statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
-    names = list(governed(DataSource, by).order_by("name").values_list("name", flat=True))
+    names = list(filter_governed_rows(DataSource, by).order_by("name").values_list("name", flat=True))
     if not names:
         raise NotFound(_("There is no data source that you manage."))
     form = CheckForm(request.POST if request.method == "POST" else None, names=names, person=by.username)
@@ -122,43 +122,43 @@ def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
         if given["person"] != by.username:
             require_oversight(request.user)
         try:
-            found = _judged(by, given)
+            found = _judge_statement(by, given)
         except CopilotError as error:
             form.add_error(None, str(error))
-    context = {"title": _("Check a statement"), "form": form, "found": found, "names": holder_names()}
-    return show(request, "admin/business/check.html", context, status=400 if form.errors else 200)
+    context = {"title": _("Check a statement"), "form": form, "found": found, "names": list_holder_names()}
+    return render_admin_page(request, "admin/business/check.html", context, status=400 if form.errors else 200)
 
 
-def _judged(by: Principal, given: dict[str, str]) -> Verdict:
-    user = user_named(given["person"])
+def _judge_statement(by: Principal, given: dict[str, str]) -> Verdict:
+    user = find_user_by_name(given["person"])
     opened = open_source(Principal.of(user), given["source"])
-    record(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk})
-    return async_to_sync(verdict)(by, opened, given["sql"], execute=bool(given["execute"]))
+    record_action(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk})
+    return async_to_sync(judge_statement)(by, opened, given["sql"], execute=bool(given["execute"]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """Show whether a source can be asked, tried out on demand: its server, its account, its tables, and a sandbox."""
-    source = seen_sources(by, request.user).filter(pk=source_id).first()
+    source = list_seen_sources(by, request.user).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
     texts: list[str] | None = None
     indexes: list[str] = []
     if request.method == "POST":
         try:
-            texts = [str(fault) for fault in faults_with(source)]
-            indexes = [] if texts else indexes_for(source)
+            texts = [str(fault) for fault in check_source(source)]
+            indexes = [] if texts else build_missing_indexes(source)
         except CopilotError as error:
             texts = [str(error)]
-        record(by, Action.SOURCE_CHECKED, source, detail={"faults": len(texts)})
+        record_action(by, Action.SOURCE_CHECKED, source, detail={"faults": len(texts)})
     context = {
         "title": _("Connection of %(name)s") % {"name": source.name},
         "source": source,
         "told": texts,
         "indexes": indexes,
     }
-    return show(request, "admin/business/connection.html", context)
+    return render_admin_page(request, "admin/business/connection.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -168,7 +168,7 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
     source = managed_source(by, source_id)
     form = LayerForm.of(source)
     if "draft" in request.POST:
-        start(by, source)
+        start_draft(by, source)
         return redirect("source-draft", source.pk)
     if request.method == "POST":
         form = LayerForm(request.POST, request.FILES)
@@ -179,24 +179,24 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
             except CopilotError as error:
                 form = LayerForm.of(source) if request.FILES else LayerForm(initial=given)
                 messages.error(request, str(error))
-                return _layer_page(request, source, form, status=409 if isinstance(error, Conflict) else 400)
+                return _render_layer_page(request, source, form, status=409 if isinstance(error, Conflict) else 400)
             messages.success(request, _("Saved: %(n)d tables.") % {"n": len(saved.semantic_models)})
             if not is_known:
-                messages.warning(request, unchecked())
+                messages.warning(request, build_unchecked_message())
             return redirect("source-layer", source.pk)
-    return _layer_page(request, source, form, status=400 if form.errors else 200)
+    return _render_layer_page(request, source, form, status=400 if form.errors else 200)
 
 
 @require_safe
 @admin_page
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     source = managed_source(by, source_id)
-    return _file(written(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
+    return _build_file_response(write_yaml(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
 
 
-def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
+def _render_layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
     asked, saved = request.GET.get("q", ""), saved_layer(source)
-    tables = Paginator(called(saved.semantic_models, asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    tables = Paginator(filter_tables_by_text(saved.semantic_models, asked), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "title": _("Semantic layer of %(name)s") % {"name": source.name},
         "source": source,
@@ -210,10 +210,10 @@ def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, st
         "sample_questions": saved.sample_questions,
         "draft": draft_of(source),
     }
-    return show(request, "admin/business/layer.html", context, status=status)
+    return render_admin_page(request, "admin/business/layer.html", context, status=status)
 
 
-def _file(text: str, filename: str, content_type: str) -> HttpResponse:
+def _build_file_response(text: str, filename: str, content_type: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
@@ -228,11 +228,11 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """
     if not may_connect(request.user):
         raise PermissionDenied(_("Only administrators can change the connection of a data source."))
-    stored = _stored(request, by)
+    stored = _load_source(request, by)
     before = stored.where if stored else ""
     form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
     if not form.is_valid():
-        return _reply(request, [first_fault(form)])
+        return _render_trial_result(request, [find_first_fault(form)])
     source = form.save(commit=False)
     if password := form.cleaned_data.get("password"):
         source.set_password(password)
@@ -240,23 +240,25 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
         source.encrypted_password = b""
     faults: list[AccountFault | str]
     try:
-        faults = [*faults_with(source)]
+        faults = [*check_source(source)]
     except CopilotError as error:
         faults = [str(error)]
-    record(by, Action.SOURCE_CHECKED, detail={"address": source.where, "faults": len(faults)}, target_name=source.name)
-    return _reply(request, faults)
+    record_action(
+        by, Action.SOURCE_CHECKED, detail={"address": source.where, "faults": len(faults)}, target_name=source.name
+    )
+    return _render_trial_result(request, faults)
 
 
-def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
+def _load_source(request: HttpRequest, by: Principal) -> DataSource | None:
     """Return the row `id`; None for a new one, and for a database that the product made, which has no address to try."""
     try:
         source_id = UUID(request.POST.get("id", ""))
     except ValueError:
         return None
-    return seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
+    return list_seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
 
 
-def _reply(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
+def _render_trial_result(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
     well = _("Server, account, tables and a test sandbox: everything works. Save it now.")
     found = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
     return render(request, "admin/_tried.html", {"ok": not found, "sentence": well, "faults": found})

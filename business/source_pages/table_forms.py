@@ -83,7 +83,7 @@ class TableFieldsForm(NamedForm):
     time = forms.ChoiceField(label=gettext_lazy("Counted by the time"), required=False)
 
     def __init__(self, data: QueryDict | None, model: SemanticModel) -> None:
-        super().__init__(data, initial=_initial_of_table(model))
+        super().__init__(data, initial=_build_initial_table(model))
         none = [("", "–")]
         times = [dimension.name for dimension in model.dimensions if dimension.type == "time"]
         self.fields["unit_column"].choices = none + [(name, name) for name in model.columns]  # type: ignore[attr-defined]
@@ -145,8 +145,8 @@ class TableEditor:
     def __init__(self, model: SemanticModel, data: QueryDict | None = None) -> None:
         self.model = model
         self.fields = TableFieldsForm(data, model)
-        self.columns = Columns(data, prefix="c", initial=[_initial_of_column(item) for item in model.dimensions])
-        self.measures = Measures(data, prefix="m", initial=[_initial_of_measure(item) for item in model.measures])
+        self.columns = Columns(data, prefix="c", initial=[_build_initial_column(item) for item in model.dimensions])
+        self.measures = Measures(data, prefix="m", initial=[_build_initial_measure(item) for item in model.measures])
 
     @property
     def described(self) -> list[tuple[Any, Dimension | None]]:
@@ -162,19 +162,19 @@ class TableEditor:
         if not all(checked.values()):
             raise InvalidInput(_("Check the fields marked below."))
         part = self.model.model_dump(mode="json", by_alias=True)
-        part |= self.fields.named(self.model) | self._who()
+        part |= self.fields.named(self.model) | self._read_org_unit()
         part["defaults"] = {"agg_time_dimension": self.fields.cleaned_data["time"]}
-        part |= self._columns() | {"measures": list(self._measures())}
+        part |= self._read_columns() | {"measures": list(self._read_measures())}
         try:
             return SemanticModel.model_validate(part)
         except ValidationError as error:
             raise InvalidInput(error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from error
 
-    def _who(self) -> dict[str, Any]:
+    def _read_org_unit(self) -> dict[str, Any]:
         given = self.fields.cleaned_data
         return {"org_unit": org_unit_of(given["who"], given["unit_column"])}
 
-    def _columns(self) -> dict[str, Any]:
+    def _read_columns(self) -> dict[str, Any]:
         """Return the dimensions that stay, and what is forbidden from now on."""
         known = {dimension.name: dimension for dimension in self.model.dimensions}
         kept: list[dict[str, Any]] = []
@@ -187,12 +187,12 @@ class TableEditor:
             if given["is_forbidden"]:
                 forbidden += [column for column in before.columns if column not in forbidden]
                 continue
-            values = list(_values(given["values"], before.values))
+            values = list(_parse_values(given["values"], before.values))
             part = before.model_dump(mode="json") | form.named(before)
             kept.append(part | {name: given[name] for name in ("type", "unit", "is_name")} | {"values": values})
         return {"dimensions": kept, "forbidden_columns": forbidden}
 
-    def _measures(self) -> Iterable[dict[str, Any]]:
+    def _read_measures(self) -> Iterable[dict[str, Any]]:
         known = {item.name: item for item in self.model.measures}
         for form in self.measures:
             given = form.cleaned_data
@@ -200,8 +200,8 @@ class TableEditor:
                 continue
             before = known.get(given["original"])
             part = before.model_dump(mode="json") if before else {}
-            filters = dict(_pairs(given["filter"]))
-            if before and given["filter"].split() == _lines(before.filter).split():
+            filters = dict(_parse_pairs(given["filter"]))
+            if before and given["filter"].split() == _format_pairs(before.filter).split():
                 filters = {column: list(values) for column, values in before.filter.items()}
             yield (
                 part
@@ -225,7 +225,7 @@ def words_of(text: str) -> list[str]:
     return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
-def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str]]]:
+def _parse_pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str]]]:
     """Yield the pairs of lines `name = word, word`. known: names that may contain one. Raises InvalidInput."""
     longest = sorted(known, key=len, reverse=True)
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -235,16 +235,16 @@ def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str
         yield name.strip(), words_of(line[len(name) :].strip().removeprefix("="))
 
 
-def _values(text: str, before: Iterable[Value]) -> Iterable[dict[str, Any]]:
+def _parse_values(text: str, before: Iterable[Value]) -> Iterable[dict[str, Any]]:
     known = {item.value: item for item in before}
-    for value, words in _pairs(text, known):
+    for value, words in _parse_pairs(text, known):
         label = known.get(value)
         is_same = label is not None and ", ".join(label.synonyms) == ", ".join(words)
         synonyms = list(label.synonyms) if label and is_same else words
         yield {"value": value, "synonyms": synonyms, "is_undated": bool(label and label.is_undated)}
 
 
-def _initial_of_named(part: SemanticModel | Dimension | Measure) -> dict[str, Any]:
+def _build_initial_words(part: SemanticModel | Dimension | Measure) -> dict[str, Any]:
     return {
         "name": part.name,
         "label_en": part.label.en,
@@ -255,34 +255,34 @@ def _initial_of_named(part: SemanticModel | Dimension | Measure) -> dict[str, An
     }
 
 
-def _initial_of_table(model: SemanticModel) -> dict[str, Any]:
+def _build_initial_table(model: SemanticModel) -> dict[str, Any]:
     unit = model.org_unit
     who = CLOSED if unit is None else BY_COLUMN if unit.column else unit.shared_with
-    return _initial_of_named(model) | {
+    return _build_initial_words(model) | {
         "who": who,
         "unit_column": unit.column if unit else "",
         "time": model.defaults.agg_time_dimension,
     }
 
 
-def _initial_of_column(column: Dimension) -> dict[str, Any]:
-    return _initial_of_named(column) | {
+def _build_initial_column(column: Dimension) -> dict[str, Any]:
+    return _build_initial_words(column) | {
         "type": column.type,
         "unit": column.unit,
         "is_name": column.is_name,
-        "values": _lines({item.value: item.synonyms for item in column.values}),
+        "values": _format_pairs({item.value: item.synonyms for item in column.values}),
     }
 
 
-def _initial_of_measure(measure: Measure) -> dict[str, Any]:
-    return _initial_of_named(measure) | {
+def _build_initial_measure(measure: Measure) -> dict[str, Any]:
+    return _build_initial_words(measure) | {
         "original": measure.name,
         "agg": measure.agg,
         "expr": measure.expr,
         "unit": measure.unit,
-        "filter": _lines(measure.filter),
+        "filter": _format_pairs(measure.filter),
     }
 
 
-def _lines(pairs: Mapping[str, Iterable[str]]) -> str:
+def _format_pairs(pairs: Mapping[str, Iterable[str]]) -> str:
     return "\n".join(f"{name} = {', '.join(words)}" if words else name for name, words in pairs.items())

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from authz.admin_pages import admin_page, show
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
-from business.semantic_layer.yaml_io import written
+from business.semantic_layer.yaml_io import write_yaml
 from business.source_pages.table_forms import TableEditor
 from business.sources.connection_rights import managed_source
-from business.table_edits import remove_table, save_model, save_table, table_of
+from business.table_edits import find_table_with_version, remove_table, save_model, save_table
 from copilot_site.lib.errors import Conflict, CopilotError
 
 
@@ -35,8 +35,8 @@ class TableForm(forms.Form):
 def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """Show and change the table `name`. A POST has its fields, or its YAML in `text`; `remove` deletes it."""
     source, name = managed_source(by, source_id), request.GET.get("name", "")
-    model, version = table_of(source, name)
-    form = TableForm(initial={"text": written(model), "version": version})
+    model, version = find_table_with_version(source, name)
+    form = TableForm(initial={"text": write_yaml(model), "version": version})
     editor, problem, status = TableEditor(model), "", 200
     if request.method == "POST":
         sent = request.POST.get("version", "")
@@ -50,7 +50,7 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
         else:
             form, message = TableForm(request.POST), _("Saved: %(name)s.")
             act = lambda: save_table(by, source, name, form.cleaned_data["text"], version=sent)  # noqa: E731
-        problem, status = _done(form, act)
+        problem, status = _apply_change(form, act)
         if not problem:
             messages.success(request, message % {"name": name})
             return (
@@ -65,10 +65,10 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
         "problem": problem,
         "model": model,
     }
-    return show(request, "admin/business/table.html", context, status=status)
+    return render_admin_page(request, "admin/business/table.html", context, status=status)
 
 
-def _done(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
+def _apply_change(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
     """Return what is wrong, in one sentence, and the status that says so; "" where it was done."""
     if form.is_bound and not form.is_valid():
         return str(next(iter(form.errors.values()))[0]), 400

@@ -8,21 +8,21 @@ from django.utils.translation import gettext as _
 from psycopg import sql
 
 from audit.actions import Action, Outcome
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from business.connections.account_faults import AccountFault, faults_of
+from business.connections.account_faults import AccountFault, find_account_faults
 from business.connections.identity import SourceRefused
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.models import DataSource, Engine
-from business.mysql import faults_of as mysql_faults
-from business.sandbox.setup import is_hardened, not_hardened
-from business.sandbox.sql_views import rehearse
+from business.mysql import find_faults as mysql_faults
+from business.sandbox.setup import build_hardening_warning, is_hardened
+from business.sandbox.sql_views import try_sandbox
 from business.semantic_layer.model import SemanticModel
-from business.table_faults import faults_in
+from business.table_faults import find_table_faults
 from copilot_site.lib.errors import CopilotError, NotFound
 
 
-def all_sources() -> list[DataSource]:
+def list_all_sources() -> list[DataSource]:
     """Return every database, for the operator's doctor; it reads no row of them."""
     return list(DataSource.unscoped.filter(document=None))
 
@@ -32,7 +32,7 @@ def embedded_databases() -> set[str]:
     return set(DataSource.unscoped.filter(document=None, is_embedded=True).values_list("database", flat=True))
 
 
-def source_named(name: str) -> DataSource:
+def find_source(name: str) -> DataSource:
     """Return a source, for the operator's commands. Raises NotFound."""
     source = DataSource.unscoped.filter(name=name).first()
     if source is None:
@@ -40,57 +40,57 @@ def source_named(name: str) -> DataSource:
     return source
 
 
-def unchecked() -> str:
+def build_unchecked_message() -> str:
     """Return the sentence for whoever saved a layer while its database did not answer."""
     return _("The database did not respond, so these tables were not checked. Check the connection.")
 
 
-def faults_with(source: DataSource) -> list[AccountFault]:
+def check_source(source: DataSource) -> list[AccountFault]:
     """Return a source's faults with their fixes: account, tables, and a trial sandbox.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
     has no address or no readable layer, SandboxRefused where the trial fails.
     """
     try:
-        return _faults_with(source)
+        return _collect_faults(source)
     except psycopg.Error as error:
         why = error.diag.message_primary or type(error).__name__
         raise SourceRefused(_("The database refuses the query: %(why)s.") % {"why": why}) from error
 
 
-def indexes_for(source: DataSource) -> list[str]:
+def build_missing_indexes(source: DataSource) -> list[str]:
     """Return statements for indexes that its large tables lack, for the owner; of PostgreSQL alone. Raises
     SourceUnavailable, SourceRefused.
     """
     if source.engine != Engine.POSTGRESQL:
         return []
-    with connected(source.address) as connection:
+    with connect_to_source(source.address) as connection:
         return list(missing_indexes(connection, source.semantic_layer.semantic_models))
 
 
-def _faults_with(source: DataSource) -> list[AccountFault]:
+def _collect_faults(source: DataSource) -> list[AccountFault]:
     address, models = source.address, source.semantic_layer.semantic_models
     if source.engine == Engine.MYSQL:
         return list(mysql_faults(address, [model.table for model in models]))
-    with connected(address) as connection:
-        faults = [] if address.is_own else faults_of(connection, source.schemas)
+    with connect_to_source(address) as connection:
+        faults = [] if address.is_own else find_account_faults(connection, source.schemas)
         if source.is_dedicated and not address.is_own and not is_hardened(connection):
-            faults.append(not_hardened(address))
+            faults.append(build_hardening_warning(address))
         if not faults or address.is_own:
             tables = [model.place for model in models]
-            faults += faults_in(connection, tables)
+            faults += find_table_faults(connection, tables)
     if not faults:
-        rehearse(address)
+        try_sandbox(address)
     return faults
 
 
 @contextmanager
-def failure_recorded(by: Principal | None, name: str) -> Iterator[None]:
+def record_failures(by: Principal | None, name: str) -> Iterator[None]:
     """Record what keeps a source from being described; name: of the source, or of the file that was to describe one."""
     try:
         yield
     except CopilotError as error:
-        record(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
+        record_action(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
         raise
 
 
@@ -112,13 +112,13 @@ def missing_indexes(connection: psycopg.Connection, models: Iterable[SemanticMod
         rows, led, columns = row or (0, [], [])
         if rows < LARGE:
             continue
-        for column in dict.fromkeys(_asked_by(model)):
+        for column in dict.fromkeys(_iterate_filter_columns(model)):
             if column in columns and column not in led:
                 table = sql.Identifier(*model.place)
                 yield sql.SQL("CREATE INDEX ON {} ({});").format(table, sql.Identifier(column)).as_string(connection)
 
 
-def _asked_by(model: SemanticModel) -> Iterator[str]:
+def _iterate_filter_columns(model: SemanticModel) -> Iterator[str]:
     yield from (entity.expr for entity in model.entities)
     yield from (dimension.expr for dimension in model.dimensions if dimension.type == "time")
     if model.org_unit and model.org_unit.column:

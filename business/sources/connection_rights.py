@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from business.models import DataSource
 from copilot_site.lib.errors import NotFound, PermissionDenied
-from copilot_site.lib.outgoing.addresses import require_plausible, services
+from copilot_site.lib.outgoing.addresses import build_service_policy, require_plausible_host
 
 LIMITS = ("max_seconds", "max_rows", "max_gathered_mb", "kept_minutes")
 _WHERE = ("name", "engine", "host", "port", "database", "username", "tls", "schemas")
@@ -31,15 +31,15 @@ def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
 
 def managed_source(principal: Principal, source_id: UUID) -> DataSource:
     """Return a source that this person manages. Raises NotFound, the same for missing and not managed."""
-    source = governed(DataSource, principal).filter(pk=source_id).first()
+    source = filter_governed_rows(DataSource, principal).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
     return source
 
 
-def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:
+def list_seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:
     """Return the databases this person sees in the admin: those they manage, and all if they may set connections."""
-    rows = DataSource.unscoped.all() if may_connect(user) else governed(DataSource, principal)
+    rows = DataSource.unscoped.all() if may_connect(user) else filter_governed_rows(DataSource, principal)
     return rows.filter(document=None)
 
 
@@ -54,7 +54,7 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators can change the connection of a data source."))
     if source.host:
-        source.host = require_plausible(source.host, services())
+        source.host = require_plausible_host(source.host, build_service_policy())
     before = DataSource.unscoped.select_for_update().filter(pk=source.pk).first()
     changed = {name for name in FIELDS if before is None or getattr(before, name) != getattr(source, name)}
     is_moved = before is not None and before.where != source.where
@@ -71,7 +71,7 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
             detail |= {"address_before": before.where if before else "", "address": source.where}
         if password or is_emptied:
             detail["password"] = "entered" if password else "emptied"
-        record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+        record_action(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
     return is_emptied
 
 
@@ -81,5 +81,5 @@ def delete_source(by: User | AnonymousUser, source: DataSource) -> None:
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators can change the connection of a data source."))
     detail = {"deleted": True, "address_before": source.where}
-    record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+    record_action(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
     source.delete()

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import documents_within
+from knowledge.tool_selectors import list_documents_in_scope
 
 EVERYWHERE: Final = Scope()
 
@@ -35,12 +35,12 @@ class DataScope:
 
     def whole(self, principal: Principal) -> Q:
         """Return sources of which every table that the person may ask is included."""
-        sheets = Q(document__in=documents_within(principal, self.documents))
+        sheets = Q(document__in=list_documents_in_scope(principal, self.documents))
         return sheets | Q(document=None) if self.tables is None else sheets
 
     def in_part(self, principal: Principal) -> Q:
         """Return sources of which some tables are named."""
-        within = documents_within(principal, Scope(knowledge_base_ids=self.base_ids))
+        within = list_documents_in_scope(principal, Scope(knowledge_base_ids=self.base_ids))
         names = {item.source for item in self.tables or ()}
         return Q(name__in=names) & (Q(document=None) | Q(document__in=within))
 

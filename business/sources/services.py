@@ -17,34 +17,34 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.dialects import DialectAccess, run_translated
 from business.execute import Access, StatementResult, run_sql
 from business.guard.policy import Policy
-from business.introspect import Progress, Unread, draft_layer, silent
+from business.introspect import Progress, Unread, draft_layer, ignore_progress
 from business.linking.index import LayerIndex
 from business.linking.linker import Linker
-from business.linking.vectors import fill_on_commit, near_in, nearest_sources
+from business.linking.vectors import build_nearest_search, fill_vectors_on_commit, find_nearest_sources
 from business.logical_query.catalog import Catalog
 from business.models import DataSource, Engine, SourceGrant
-from business.mysql import access_to as mysql_access
-from business.mysql import draft as draft_views
-from business.mysql import faults_of as mysql_faults
+from business.mysql import build_access as mysql_access
+from business.mysql import draft_layer as draft_views
+from business.mysql import find_faults as mysql_faults
 from business.parsing.reader.items import items_of
 from business.parsing.reader.lexicon import Lexicon
 from business.results.shown_query import TableReach
 from business.results.visibility import Queried
 from business.semantic_layer.model import SemanticLayer, SemanticModel
-from business.semantic_layer.rights import is_within, may_read, policy_of, require_schemas
+from business.semantic_layer.rights import is_in_allowed_schema, may_read_table, policy_of, require_allowed_schemas
 from business.semantic_layer.yaml_io import read_layer
-from business.sources.checks import failure_recorded
+from business.sources.checks import record_failures
 from business.sources.data_scope import ALL_DATA, DataScope
-from business.sources.grants import require_manage
-from business.spreadsheets.sources import access_to, described
-from business.table_faults import faults_in
+from business.sources.grants import require_manager
+from business.spreadsheets.sources import access_to, draft_spreadsheet_layer
+from business.table_faults import find_table_faults
 from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound
 
 log = structlog.get_logger(__name__)
@@ -102,12 +102,12 @@ class OpenSource:
     @property
     def catalog(self) -> Catalog:
         """Return those tables by their names; built once for each saved layer and set of tables."""
-        return _catalog_of(_Saved.of(self.source), self._tables)
+        return _build_catalog(_Saved.of(self.source), self._tables)
 
     @property
     def lexicon(self) -> Lexicon:
         """Return the words of those tables; built once, too."""
-        return _lexicon_of(_Saved.of(self.source), self._tables)
+        return _build_lexicon(_Saved.of(self.source), self._tables)
 
     @property
     def _tables(self) -> tuple[str, ...]:
@@ -116,8 +116,8 @@ class OpenSource:
     @property
     def linker(self) -> Linker:
         """Return a linker of questions to those tables only."""
-        index = _index_of(_Saved.of(self.source))
-        return Linker(self.layer, index, near_in(self.source.pk, index))
+        index = _build_index(_Saved.of(self.source))
+        return Linker(self.layer, index, build_nearest_search(self.source.pk, index))
 
 
 @dataclass(frozen=True)
@@ -134,26 +134,26 @@ class _Saved:
 
 
 @lru_cache(maxsize=32)
-def _layer_of(saved: _Saved) -> SemanticLayer:
+def _load_layer(saved: _Saved) -> SemanticLayer:
     return saved.source.semantic_layer
 
 
 @lru_cache(maxsize=32)
-def _lexicon_of(saved: _Saved, tables: tuple[str, ...]) -> Lexicon:
-    return Lexicon.of(_catalog_of(saved, tables))
+def _build_lexicon(saved: _Saved, tables: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(_build_catalog(saved, tables))
 
 
 @lru_cache(maxsize=32)
-def _catalog_of(saved: _Saved, tables: tuple[str, ...]) -> Catalog:
-    return Catalog.of(_narrowed(_layer_of(saved), tables))
+def _build_catalog(saved: _Saved, tables: tuple[str, ...]) -> Catalog:
+    return Catalog.of(_restrict_to_tables(_load_layer(saved), tables))
 
 
 @lru_cache(maxsize=32)
-def _index_of(saved: _Saved) -> LayerIndex:
-    return LayerIndex.of(_layer_of(saved))
+def _build_index(saved: _Saved) -> LayerIndex:
+    return LayerIndex.of(_load_layer(saved))
 
 
-def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
+def _restrict_to_tables(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
     return layer.model_copy(update={"semantic_models": tuple(m for m in layer.semantic_models if m.name in tables)})
 
 
@@ -162,9 +162,9 @@ def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) ->
     theirs and outside.
     """
     for which, tables in ((scope.whole(principal), None), (scope.in_part(principal), scope.tables_of(name))):
-        source = _visible(principal).filter(which, name=name).first()
+        source = _list_visible_sources(principal).filter(which, name=name).first()
         if source is not None:
-            return _opened(principal, source, tables)
+            return _open_under_rights(principal, source, tables)
     raise NotFound(_("There is no data source %(name)s you can query.") % {"name": name})
 
 
@@ -174,7 +174,7 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
     Of spreadsheets that the scope does not name at most MAX_SHEETS: the one that the question names, and those whose columns lie
     nearest to it.
     """
-    whole = _visible(principal).filter(scope.whole(principal))
+    whole = _list_visible_sources(principal).filter(scope.whole(principal))
     sheets = whole.exclude(document=None).order_by("-changed_at")
     ids = list(sheets.values_list("pk", flat=True))
     if len(ids) > MAX_SHEETS:
@@ -182,27 +182,28 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
         name = is_named["source"].strip() if is_named else ""
         in_file = Q(document__title__iexact=name) | Q(document__filename__istartswith=f"{name}.")
         called = sheets.filter(Q(name__iexact=name) | in_file).values_list("pk", flat=True) if name else ()
-        ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
+        ids = list(dict.fromkeys([*called, *find_nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
     rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
-    parts = _visible(principal).filter(scope.in_part(principal))
+    parts = _list_visible_sources(principal).filter(scope.in_part(principal))
     wanted = {**{part: scope.tables_of(part.name) for part in parts}, **rows}
     found = (
-        _if_readable(_opened, principal, entry, wanted[entry]) for entry in sorted(wanted, key=lambda entry: entry.name)
+        _read_or_none(_open_under_rights, principal, entry, wanted[entry])
+        for entry in sorted(wanted, key=lambda entry: entry.name)
     )
     return [opened for opened in found if opened is not None]
 
 
-def is_any_open(principal: Principal, scope: DataScope) -> bool:
+def has_open_source(principal: Principal, scope: DataScope) -> bool:
     """Return whether there is a source that this person may ask within the scope."""
-    return _visible(principal).filter(scope.whole(principal) | scope.in_part(principal)).exists()
+    return _list_visible_sources(principal).filter(scope.whole(principal) | scope.in_part(principal)).exists()
 
 
-def _visible(principal: Principal) -> QuerySet[DataSource]:
+def _list_visible_sources(principal: Principal) -> QuerySet[DataSource]:
     """Return the sources without their layers, which are cached by version."""
     return DataSource.objects.visible_to(principal).select_related("document").defer("layer")
 
 
-def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
+def select_named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
     """Return a question without the source that is named in brackets behind it, and that source; else all of them.
 
     A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
@@ -210,11 +211,13 @@ def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[Op
     named = _NAMED.match(question)
     name = named["source"].strip().lower() if named else ""
     own = [opened for opened in sources if name == opened.source.name.lower()]
-    chosen = own or ([] if is_said(name, sources) else [opened for opened in sources if name in opened.names])
+    chosen = own or (
+        [] if is_known_to_sources(name, sources) else [opened for opened in sources if name in opened.names]
+    )
     return (named["question"], chosen) if named and chosen else (question, sources)
 
 
-def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
+def is_known_to_sources(text: str, sources: Iterable[OpenSource]) -> bool:
     """Return whether all of a text is times, numbers and values of one of these sources."""
     for opened in sources:
         items = items_of(text, opened.lexicon, opened.today)
@@ -227,12 +230,12 @@ def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
     return False
 
 
-def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+def find_still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Return those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
     names = {one.source for one in queried}
-    found = _visible(principal).filter(name__in=names)
-    readable = ((source.name, _if_readable(_readable, principal, source)) for source in found)
-    reaches = {name: reach_of(tables[1]) for name, tables in readable if tables is not None}
+    found = _list_visible_sources(principal).filter(name__in=names)
+    readable = ((source.name, _read_or_none(_find_readable_tables, principal, source)) for source in found)
+    reaches = {name: list_table_reach(tables[1]) for name, tables in readable if tables is not None}
     return {
         one
         for one in queried
@@ -240,7 +243,7 @@ def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Que
     }
 
 
-def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
+def list_table_reach(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
     """Return what a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
     return tuple(
         TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
@@ -249,7 +252,7 @@ def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[Tab
     )
 
 
-def _if_readable(
+def _read_or_none(
     read: Callable[[Principal, DataSource, Tables], T], principal: Principal, source: DataSource, tables: Tables = None
 ) -> T | None:
     """Return None where a source's password, host or layer cannot be read, so that the others still work."""
@@ -260,8 +263,8 @@ def _if_readable(
         return None
 
 
-def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSource:
-    layer, policy = _readable(principal, source, tables)
+def _open_under_rights(principal: Principal, source: DataSource, tables: Tables) -> OpenSource:
+    layer, policy = _find_readable_tables(principal, source, tables)
     if source.document_id is not None:
         return OpenSource(source, layer, access_to(principal, source, policy))
     if source.engine == Engine.MYSQL:
@@ -270,7 +273,7 @@ def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSou
     return OpenSource(source, layer, access)
 
 
-def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
+def _find_readable_tables(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
     """Return the tables (of these, if given) that this person may ask about by current grants, and the policy for guard
     and sandbox.
     """
@@ -278,20 +281,24 @@ def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple
     if source.document_id is None:
         grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
     of_person = frozenset(grants), frozenset(principal.org_units)
-    return _readable_of(_Saved.of(source), tuple(source.schemas), *of_person, tables)
+    return _compute_readable_tables(_Saved.of(source), tuple(source.schemas), *of_person, tables)
 
 
 @lru_cache(maxsize=64)
-def _readable_of(
+def _compute_readable_tables(
     saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
 ) -> tuple[SemanticLayer, Policy]:
     """Return readable tables and policy for a saved layer and the given rights; the cache holds results, not rights."""
     whole = "" in granted
-    layer = _layer_of(saved)
-    within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))
+    layer = _load_layer(saved)
+    within = tuple(
+        m for m in layer.semantic_models if is_in_allowed_schema(m, schemas) and (tables is None or m.name in tables)
+    )
     layer = layer.model_copy(update={"semantic_models": within})
     policy = policy_of(layer, units, granted=granted, source_granted=whole)
-    return _narrowed(layer, {m.name for m in within if may_read(m, granted=granted, source_granted=whole)}), policy
+    return _restrict_to_tables(
+        layer, {m.name for m in within if may_read_table(m, granted=granted, source_granted=whole)}
+    ), policy
 
 
 @transaction.atomic
@@ -301,22 +308,22 @@ def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -
     Raises InvalidInput when the layer names another source, a table out of its schemas, or one that is missing, not readable, or
     leads elsewhere: one such table would close the whole source.
     """
-    require_manage(by, source)
+    require_manager(by, source)
     if layer.name != source.name:
         raise InvalidInput(
             _("The file describes the source %(other)s, not %(name)s.") % {"other": layer.name, "name": source.name}
         )
-    require_schemas(layer, source.schemas)
-    is_known = _require_tables(source, layer)
+    require_allowed_schemas(layer, source.schemas)
+    is_known = _require_askable_tables(source, layer)
     source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     source.save(update_fields=["layer", "changed_at"])
     source.__dict__.pop("semantic_layer", None)
-    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
-    fill_on_commit(source.pk)
+    record_action(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+    fill_vectors_on_commit(source.pk)
     return is_known
 
 
-def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
+def _require_askable_tables(source: DataSource, layer: SemanticLayer) -> bool:
     """Raise InvalidInput for the first table that cannot be asked; False where the database does not answer."""
     tables = [model.place for model in layer.semantic_models]
     if not tables or source.document_id is not None:
@@ -325,8 +332,8 @@ def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
         if source.engine == Engine.MYSQL:
             fault = next(mysql_faults(source.address, [table for _schema, table in tables]), None)
         else:
-            with connected(source.address) as connection:
-                fault = next(faults_in(connection, tables), None)
+            with connect_to_source(source.address) as connection:
+                fault = next(find_table_faults(connection, tables), None)
     except (CopilotError, psycopg.Error) as error:
         log.warning("data_source.layer_unchecked", source=source.name, why=str(error))
         return False
@@ -343,7 +350,7 @@ def import_layer(
     version: when the source was last changed, as far as the writer knows; "" for whenever. Raises InvalidInput with the line, and
     Conflict where somebody has saved the source since that version.
     """
-    with failure_recorded(by, source.name):
+    with record_failures(by, source.name):
         layer = read_layer(text)
         with transaction.atomic():
             now = DataSource.unscoped.select_for_update().values_list("changed_at", flat=True).get(pk=source.pk)
@@ -359,21 +366,21 @@ def import_layer(
 
 def saved_layer(source: DataSource) -> SemanticLayer:
     """Return the layer of a row, read once for each time that it was saved."""
-    return _layer_of(_Saved.of(source))
+    return _load_layer(_Saved.of(source))
 
 
-def draft(
-    by: Principal | None, source: DataSource, *, progress: Progress = silent, unread: Unread | None = None
+def redraft_layer(
+    by: Principal | None, source: DataSource, *, progress: Progress = ignore_progress, unread: Unread | None = None
 ) -> SemanticLayer:
     """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved.
 
     progress: told of each table of PostgreSQL, twice; unread: of each that fails, while the rest is kept.
     """
-    require_manage(by, source)
+    require_manager(by, source)
     known = {m.place: m for m in source.semantic_layer.semantic_models}
-    with failure_recorded(by, source.name):
+    with record_failures(by, source.name):
         if source.document_id is not None:
-            return described(source)
+            return draft_spreadsheet_layer(source)
         time_zone = source.semantic_layer.time_zone
         if source.engine == Engine.MYSQL:
             fresh = draft_views(source.address, source.name, time_zone=time_zone, unread=unread)

@@ -32,28 +32,28 @@ class AskableTable:
         return label if label.casefold() == title.casefold() else f"{label} ({title})"
 
 
-def tables_called(principal: Principal, words: str, sheets: Collection[UUID], *, most: int) -> list[AskableTable]:
+def search_tables(principal: Principal, words: str, sheets: Collection[UUID], *, most: int) -> list[AskableTable]:
     """Return tables whose names, synonyms or source say all the words, of databases and of these spreadsheets."""
-    found = _tables(
+    found = _iterate_askable_tables(
         open_sources(
             principal, scope=DataScope(documents=Scope(document_ids=tuple(sheets) or NO_DOCUMENTS.document_ids))
         )
     )
     asked = words.casefold().split()
-    fitting = (item for item in found if all(word in _words(item) for word in asked))
+    fitting = (item for item in found if all(word in _build_search_text(item) for word in asked))
     return [table for table, _place in zip(fitting, range(most), strict=False)]
 
 
-def tables_named(principal: Principal, names: Collection[TableName]) -> dict[TableName, AskableTable]:
+def find_tables_by_name(principal: Principal, names: Collection[TableName]) -> dict[TableName, AskableTable]:
     """Return those of the tables that this person may ask; missing and not theirs is one."""
     sources = open_sources(principal, scope=DataScope(tuple(names), NO_DOCUMENTS))
-    return {item.name: item for item in _tables(sources)}
+    return {item.name: item for item in _iterate_askable_tables(sources)}
 
 
-def _tables(sources: Iterable[OpenSource]) -> Iterator[AskableTable]:
+def _iterate_askable_tables(sources: Iterable[OpenSource]) -> Iterator[AskableTable]:
     for opened in sources:
         yield from (AskableTable(opened, model) for model in opened.layer.semantic_models if model.columns)
 
 
-def _words(table: AskableTable) -> str:
+def _build_search_text(table: AskableTable) -> str:
     return " ".join([*table.model.words(), table.opened.source.name, table.opened.title]).casefold()

@@ -31,13 +31,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limits["address_bytes"], limits["address_bytes"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        answer = answered(request)
+        answer = answer_request(request)
     except (duckdb.Error, MemoryError) as error:
         answer = {"error": str(error).splitlines()[0][:400] if str(error) else "the query needs too much memory"}
     json.dump(answer, sys.stdout, default=str)
 
 
-def answered(request: dict[str, Any]) -> dict[str, Any]:
+def answer_request(request: dict[str, Any]) -> dict[str, Any]:
     """Answer a request. Raises duckdb.Error."""
     limits = request["limits"]
     with TemporaryDirectory(prefix="sheets-") as folder, duckdb.connect(":memory:") as base:
@@ -45,11 +45,11 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
         base.execute(f"SET memory_limit = '{int(limits['memory_mb'])}MB'")
         base.execute("SET temp_directory = ''")
         for table in request["tables"]:
-            _load(base, table, Path(folder))
-        lock(base)
+            _load_table(base, table, Path(folder))
+        disable_external_access(base)
         if "sql" not in request:
-            return {"tables": [_described(base, table["name"]) for table in request["tables"]]}
-        if wrong := refusal(request["sql"]):
+            return {"tables": [_describe_table(base, table["name"]) for table in request["tables"]]}
+        if wrong := find_refusal_reason(request["sql"]):
             return {"error": wrong}
         read = sorted(name.lower() for name in base.get_table_names(request["sql"]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -59,13 +59,13 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
         more = len(rows) - limits["rows"]
         while more > 0 and (batch := found.fetchmany(BATCH)):
             more += len(batch)
-    shown = [[_cell(value) for value in row] for row in rows[: limits["rows"]]]
+    shown = [[_convert_cell(value) for value in row] for row in rows[: limits["rows"]]]
     names, types = [name for name, _kind in columns], [kind for _name, kind in columns]
     total = len(shown) + more if more > 0 else None
     return {"columns": names, "types": types, "rows": shown, "more": more > 0, "total": total, "read": read}
 
 
-def lock(base: duckdb.DuckDBPyConnection) -> None:
+def disable_external_access(base: duckdb.DuckDBPyConnection) -> None:
     """Disable files, network and extensions, irreversibly."""
     base.execute("SET autoinstall_known_extensions = false")
     base.execute("SET autoload_known_extensions = false")
@@ -74,7 +74,7 @@ def lock(base: duckdb.DuckDBPyConnection) -> None:
     base.execute("SET lock_configuration = true")
 
 
-def refusal(sql: str) -> str:
+def find_refusal_reason(sql: str) -> str:
     """Return why these statements are not run; "" for a single SELECT. Raises duckdb.Error for what is no SQL."""
     statements = duckdb.extract_statements(sql)
     if len(statements) != 1:
@@ -84,14 +84,14 @@ def refusal(sql: str) -> str:
     return ""
 
 
-def _load(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) -> None:
+def _load_table(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) -> None:
     """Make a table of the rows; each column has the type that all its cells are of, else it is text."""
     path = folder / f"{table['name']}.csv"
     header, *body = table["rows"]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(body)
     name = table["name"].replace('"', '""')
-    columns = {column: type_of(row[at] for row in body) for at, column in enumerate(header)}
+    columns = {column: infer_column_type(row[at] for row in body) for at, column in enumerate(header)}
     base.execute(
         f'CREATE TABLE "{name}" AS SELECT * FROM read_csv(?, columns = ?, auto_detect = false, header = false, '  # noqa: S608 - our names
         "delim = ',', quote = '\"', escape = '\"', nullstr = '')",
@@ -100,7 +100,7 @@ def _load(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) 
     path.unlink()
 
 
-def type_of(cells: Iterable[str]) -> str:
+def infer_column_type(cells: Iterable[str]) -> str:
     """Return DuckDB's type for a column: a number only where every cell is a plain one, so that no code (00042, 4E2) is changed."""
     left = dict(_TYPES)
     is_blank = True
@@ -135,7 +135,7 @@ _TYPES: dict[str, Callable[[str], bool]] = {
 """The narrowest first."""
 
 
-def _described(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
+def _describe_table(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     quoted = '"' + name.replace('"', '""') + '"'
     columns = [{"name": row[0], "type": row[1]} for row in base.execute(f"DESCRIBE {quoted}").fetchall()]
     counted = base.execute(f"SELECT count(*) FROM {quoted}").fetchone()  # noqa: S608 - our own table's name
@@ -144,11 +144,11 @@ def _described(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
         "name": name,
         "columns": columns,
         "rows": counted[0] if counted else 0,
-        "sample": [[_cell(value) for value in row] for row in sample],
+        "sample": [[_convert_cell(value) for value in row] for row in sample],
     }
 
 
-def _cell(value: object) -> object:
+def _convert_cell(value: object) -> object:
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value  # JSON has no other numbers
     return str(value)[:CELL_CHARACTERS]

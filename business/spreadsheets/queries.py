@@ -12,12 +12,12 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
-from business.guard.refusal import refused_there, too_late
+from business.guard.refusal import build_database_refusal, build_timeout_refusal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
+from knowledge.tool_selectors import SheetText, Spreadsheet, list_spreadsheets, load_spreadsheet
 
 MAX_DOCUMENTS, MAX_CELLS = 5, 500_000
 
@@ -47,10 +47,10 @@ class LoadedTable:
         return self.source.document
 
 
-def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[LoadedTable]:
+def load_tables_in_scope(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[LoadedTable]:
     """Return the tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
-        ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MAX_DOCUMENTS + 1])
+        ids = list(list_spreadsheets(principal, scope).values_list("pk", flat=True)[: MAX_DOCUMENTS + 1])
         if not ids:
             raise InvalidInput("There is no spreadsheet or CSV document in scope that this person may read.")
         if len(ids) > MAX_DOCUMENTS:
@@ -58,14 +58,15 @@ def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[L
                 "There are many spreadsheets: name those you mean in knowledge_ids; get_document_info says what each is. "
                 f"Some are: {', '.join(map(str, ids))}."
             )
-    return tables_in(*(spreadsheet(principal, pk, scope=scope) for pk in ids))
+    return load_tables(*(load_spreadsheet(principal, pk, scope=scope) for pk in ids))
 
 
-def tables_in(*sources: Spreadsheet) -> list[LoadedTable]:
+def load_tables(*sources: Spreadsheet) -> list[LoadedTable]:
     """Return all their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
     found = [(source, sheet) for source in sources for sheet in source.sheets]
     tables = [
-        LoadedTable(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
+        LoadedTable(f"t{n}", source, fold_to_one_line(sheet.sheet), _clean_sheet(sheet))
+        for n, (source, sheet) in enumerate(found, 1)
     ]
     cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
     if cells > MAX_CELLS:
@@ -77,18 +78,18 @@ def tables_in(*sources: Spreadsheet) -> list[LoadedTable]:
     return tables
 
 
-def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
+def _clean_sheet(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
     """Make headers unique, also in lower case, and not empty, and every row as wide as the header."""
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
-        label = one_line(name) or f"column{place}"
+        label = fold_to_one_line(name) or f"column{place}"
         is_taken = label.lower() in (item.lower() for item in header)
         header.append(f"{label}_{place}" if is_taken else label)
     width = len(header)
     return (tuple(header), *((*row, *[""] * width)[:width] for row in sheet.rows[1:]))
 
 
-async def in_child(tables: Sequence[LoadedTable], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
+async def run_in_child(tables: Sequence[LoadedTable], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
     """Return what the child answers. Raises SqlRefused: a wrong query, or one that costs too much. Killed when cancelled."""
     request: dict[str, Any] = {
         "tables": [{"name": table.name, "rows": table.rows} for table in tables],
@@ -115,14 +116,14 @@ async def in_child(tables: Sequence[LoadedTable], *, sql: str | None, limits: Sh
         async with asyncio.timeout(limits.wall_s):
             answer, _errors = await child.communicate(json.dumps(request).encode())
     except TimeoutError:
-        raise too_late(limits.wall_s) from None
+        raise build_timeout_refusal(limits.wall_s) from None
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
     if child.returncode:
-        raise too_late(limits.wall_s)
+        raise build_timeout_refusal(limits.wall_s)
     found: dict[str, Any] = json.loads(answer)
     if "error" in found:
-        raise refused_there(found["error"])
+        raise build_database_refusal(found["error"])
     return found

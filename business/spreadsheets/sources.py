@@ -19,28 +19,28 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.text import slugify
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from business.connections.postgres_session import Rows
 from business.dialects import DialectAccess
 from business.guard.policy import Policy
-from business.guard.rewrite import quoted
-from business.inference.catalog import SAMPLED_ROWS, Column, copied, scratch
+from business.guard.rewrite import quote_identifier
+from business.inference.catalog import SAMPLED_ROWS, Column, copy_to_temporary_table, open_scratch_connection
 from business.inference.catalog import Table as Catalogued
-from business.introspect import layer_of
+from business.introspect import infer_layer
 from business.limits import Limits
-from business.linking.vectors import fill_on_commit
+from business.linking.vectors import fill_vectors_on_commit
 from business.models import DataSource
-from business.parsing.reader.units import key_of
+from business.parsing.reader.units import build_lookup_key
 from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel, Words
-from business.spreadsheets.queries import LoadedTable, SheetLimits, in_child, tables_in, tables_of
-from copilot_site.lib.database import sole_process
+from business.spreadsheets.queries import LoadedTable, SheetLimits, load_tables, load_tables_in_scope, run_in_child
+from copilot_site.lib.database import hold_process_lock
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
-from knowledge.text.language import language_of
-from knowledge.tool_selectors import SPREADSHEETS, Spreadsheet, sheets_of
+from knowledge.text.language import detect_language
+from knowledge.tool_selectors import SPREADSHEETS, Spreadsheet, load_sheets
 
 SCHEMA = "main"  # of every table in DuckDB
 # DuckDB's type → PostgreSQL's, with its category; what is not here is text.
@@ -55,25 +55,27 @@ _TYPES = {
 }
 
 
-def named(tables: Sequence[LoadedTable]) -> list[LoadedTable]:
+def name_tables_for_layer(tables: Sequence[LoadedTable]) -> list[LoadedTable]:
     """Return the tables as a layer names them: by their sheet, else by their file; columns by their headers, all as plain names."""
-    names = _names(table.sheet or PurePath(table.document.filename).stem for table in tables)
+    names = _build_unique_names(table.sheet or PurePath(table.document.filename).stem for table in tables)
     return [
-        LoadedTable(name, table.source, table.sheet, (tuple(_names(table.rows[0])), *table.rows[1:]))
+        LoadedTable(name, table.source, table.sheet, (tuple(_build_unique_names(table.rows[0])), *table.rows[1:]))
         for name, table in zip(names, tables, strict=True)
     ]
 
 
 def draft_sheets(name: str, tables: Sequence[LoadedTable]) -> SemanticLayer:
     """Return what the columns of these tables show. Whoever reads the document reads all of it. Raises SqlRefused."""
-    with scratch() as connection:
-        copies = [_copied(connection, table) for table in named(tables)]
-        layer = layer_of(connection, name, copies, [], time_zone=settings.TIME_ZONE, sensitive=None)
+    with open_scratch_connection() as connection:
+        copies = [_copy_first_rows(connection, table) for table in name_tables_for_layer(tables)]
+        layer = infer_layer(connection, name, copies, [], time_zone=settings.TIME_ZONE, sensitive=None)
     models = zip(layer.semantic_models, tables, strict=True)
-    return layer.model_copy(update={"semantic_models": tuple(_opened(model, table) for model, table in models)})
+    return layer.model_copy(
+        update={"semantic_models": tuple(_open_to_everyone(model, table) for model, table in models)}
+    )
 
 
-def _names(found: Iterable[str]) -> list[str]:
+def _build_unique_names(found: Iterable[str]) -> list[str]:
     """Return texts as names that need no quotes and are all different."""
     names: list[str] = []
     for place, text in enumerate(found, 1):
@@ -83,37 +85,42 @@ def _names(found: Iterable[str]) -> list[str]:
     return names
 
 
-def _copied(connection: psycopg.Connection, table: LoadedTable) -> Catalogued:
+def _copy_first_rows(connection: psycopg.Connection, table: LoadedTable) -> Catalogued:
     """Return the first rows of a table, with DuckDB's types."""
     limits = SheetLimits(rows=SAMPLED_ROWS)
-    found = async_to_sync(in_child)([table], sql=f"SELECT * FROM {quoted(table.name)}", limits=limits)  # noqa: S608  # our name
+    found = async_to_sync(run_in_child)([table], sql=f"SELECT * FROM {quote_identifier(table.name)}", limits=limits)  # noqa: S608  # our name
     kinds = [_TYPES.get(kind.partition("(")[0], ("text", "S")) for kind in found["types"]]
     columns = [Column(name, *kind, "") for name, kind in zip(found["columns"], kinds, strict=True)]
-    return copied(connection, table.name, columns, found["rows"])
+    return copy_to_temporary_table(connection, table.name, columns, found["rows"])
 
 
-def _opened(model: SemanticModel, table: LoadedTable) -> SemanticModel:
-    headers = dict(zip(_names(table.rows[0]), table.rows[0], strict=True))
+def _open_to_everyone(model: SemanticModel, table: LoadedTable) -> SemanticModel:
+    headers = dict(zip(_build_unique_names(table.rows[0]), table.rows[0], strict=True))
     dimensions = tuple(
-        item.model_copy(update={"label": _words(headers.get(item.name, ""))}) for item in model.dimensions
+        item.model_copy(update={"label": _build_words(headers.get(item.name, ""))}) for item in model.dimensions
     )
     rights = OrgUnit(shared_with="everyone")
-    table_spec = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
-    return _with_columns(model.model_copy(update=table_spec))
+    table_spec = {
+        "table_schema": SCHEMA,
+        "org_unit": rights,
+        "dimensions": dimensions,
+        "label": _build_words(table.sheet),
+    }
+    return _remove_conflicting_words(model.model_copy(update=table_spec))
 
 
-def _with_columns(model: SemanticModel) -> SemanticModel:
+def _remove_conflicting_words(model: SemanticModel) -> SemanticModel:
     """Return the model under words of its own: a file or a sheet that is named like one of its columns is no other word for its rows."""
-    columns = {key_of(word) for dimension in model.dimensions for word in dimension.words()}
-    if not any(key_of(word) in columns for word in model.words()):
+    columns = {build_lookup_key(word) for dimension in model.dimensions for word in dimension.words()}
+    if not any(build_lookup_key(word) in columns for word in model.words()):
         return model
-    name = f"{model.name}表" if language_of(model.name) == "zh" else f"{model.name}_file"
-    kept = tuple(word for word in model.synonyms if key_of(word) not in columns)
+    name = f"{model.name}表" if detect_language(model.name) == "zh" else f"{model.name}_file"
+    kept = tuple(word for word in model.synonyms if build_lookup_key(word) not in columns)
     return model.model_copy(update={"name": name, "label": Words(), "synonyms": kept})
 
 
-def _words(text: str) -> Words:
-    return Words(zh=text) if language_of(text) == "zh" else Words(en=text)
+def _build_words(text: str) -> Words:
+    return Words(zh=text) if detect_language(text) == "zh" else Words(en=text)
 
 
 log = structlog.get_logger(__name__)
@@ -122,23 +129,25 @@ log = structlog.get_logger(__name__)
 def access_to(principal: Principal, source: DataSource, policy: Policy) -> DialectAccess:
     """Return a spreadsheet as this person may ask it: whether they may read it is asked again when its rows are read."""
     assert source.document_id is not None
-    fetch = partial(_fetch, principal, source.document_id, source.limits)
+    fetch = partial(_run_statement, principal, source.document_id, source.limits)
     return DialectAccess(policy, "duckdb", fetch, limits=source.limits)
 
 
-async def _fetch(
+async def _run_statement(
     principal: Principal, document_id: UUID, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
     """Run a statement. Raises NotFound, InvalidInput, SqlRefused."""
     began = time.perf_counter()
-    tables = await sync_to_async(tables_of)(principal, Scope(), [document_id])
-    found = await in_child(named(tables), sql=uncapped or statement, limits=SheetLimits(rows=limits.rows))
-    rows = tuple(tuple(map(_value, row, found["types"])) for row in found["rows"])
+    tables = await sync_to_async(load_tables_in_scope)(principal, Scope(), [document_id])
+    found = await run_in_child(
+        name_tables_for_layer(tables), sql=uncapped or statement, limits=SheetLimits(rows=limits.rows)
+    )
+    rows = tuple(tuple(map(_convert_value, row, found["types"])) for row in found["rows"])
     elapsed_ms = int((time.perf_counter() - began) * 1000)
     return Rows(tuple(found["columns"]), rows, False, elapsed_ms), found["total"]
 
 
-def _value(value: Any, kind: str) -> Any:
+def _convert_value(value: Any, kind: str) -> Any:
     """Return a cell as Python has it; the child writes what JSON has no word for as text."""
     if not isinstance(value, str):
         return value
@@ -157,7 +166,7 @@ def describe_on_commit(document_id: UUID) -> None:
     send_on_commit("business.describe_spreadsheet", document_id, queue="maintenance")
 
 
-def undescribed() -> list[UUID]:
+def list_undescribed_spreadsheets() -> list[UUID]:
     """Return spreadsheets whose published version has no layer yet."""
     ended = Q(*(Q(filename__iendswith=suffix) for suffix in SPREADSHEETS), _connector=Q.OR)
     done = DataSource.unscoped.filter(document=OuterRef("pk"), drafted_version=OuterRef("current_version_id"))
@@ -165,22 +174,22 @@ def undescribed() -> list[UUID]:
     return list(rows.values_list("pk", flat=True))
 
 
-def describe(document_id: UUID) -> None:
+def describe_published_version(document_id: UUID) -> None:
     """Draft the layer of a spreadsheet, once for each version; one whose tables cannot be read is not asked."""
-    with sole_process(f"spreadsheet:{document_id}") as is_alone:
+    with hold_process_lock(f"spreadsheet:{document_id}") as is_alone:
         row = Document.unscoped.select_related("current_version").filter(pk=document_id).first()
         if not is_alone or row is None or row.current_version is None:
             return
         source = DataSource.unscoped.filter(document=row).first() or DataSource(
-            name=_name_of(row), document=row, schemas=[SCHEMA]
+            name=_build_source_name(row), document=row, schemas=[SCHEMA]
         )
         if row.filename.lower().endswith(SPREADSHEETS) and source.drafted_version != row.current_version_id:
-            _describe(row, source)
+            _store_drafted_layer(row, source)
 
 
-def _describe(row: Document, source: DataSource) -> None:
+def _store_drafted_layer(row: Document, source: DataSource) -> None:
     try:
-        layer = described(source)
+        layer = draft_spreadsheet_layer(source)
     except CopilotError as error:
         log.warning("spreadsheet.undescribed", document=str(row.pk), why=str(error))
         layer = SemanticLayer(name=source.name)
@@ -189,28 +198,28 @@ def _describe(row: Document, source: DataSource) -> None:
     source.drafted_version = row.current_version_id
     with transaction.atomic():
         source.save()
-        record(None, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
-        fill_on_commit(source.pk)
+        record_action(None, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+        fill_vectors_on_commit(source.pk)
 
 
-def described(source: DataSource) -> SemanticLayer:
+def draft_spreadsheet_layer(source: DataSource) -> SemanticLayer:
     """Return the layer as the columns show it; what people wrote about a table stays while its columns are there.
 
     Raises InvalidInput where the document holds no table, or too much, and SqlRefused.
     """
     row = source.document
     assert row is not None and row.current_version is not None  # noqa: PT018  # of a spreadsheet that answers
-    draft = draft_sheets(source.name, tables_in(Spreadsheet(row, None, sheets_of(row.current_version))))
+    draft = draft_sheets(source.name, load_tables(Spreadsheet(row, None, load_sheets(row.current_version))))
     known = {model.table: model for model in source.semantic_layer.semantic_models}
-    models = tuple(_kept(known.get(model.table), model) for model in draft.semantic_models)
+    models = tuple(_keep_known_table(known.get(model.table), model) for model in draft.semantic_models)
     return source.semantic_layer.model_copy(update={"semantic_models": models})
 
 
-def _kept(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
+def _keep_known_table(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
     return known if known is not None and set(known.columns) <= set(drafted.columns) else drafted
 
 
-def _name_of(row: Document) -> str:
+def _build_source_name(row: Document) -> str:
     """Return a name from file name and id, so that it reveals no namesake; for a file of a conversation from the id
     alone, since the audit log names sources.
     """

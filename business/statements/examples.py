@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from business.guard.grammar import clean, nodes, parse_query
-from business.guard.guard import guard
+from business.guard.grammar import iterate_nodes, parse_query, strip_statement
+from business.guard.guard import guard_statement
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
-from business.guard.rules import strings
+from business.guard.rules import list_name_parts
 from business.parsing.base import Example
 from business.sources.services import OpenSource
 
@@ -24,18 +24,24 @@ def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[E
     Statements that name a table or column that the person may not read or that is out of scope are left out, and those
     that may name a row of other org units: a model sees the examples, and may repeat them.
     """
-    return [item for item in examples if passes(item.sql, opened.access.policy) and not _names_rows(item, opened)]
+    return [
+        item
+        for item in examples
+        if is_accepted_statement(item.sql, opened.access.policy) and not _may_name_rows(item, opened)
+    ]
 
 
 @lru_cache(maxsize=4096)
-def passes(sql: str, policy: Policy) -> bool:
+def is_accepted_statement(sql: str, policy: Policy) -> bool:
     """Return whether the guard accepts the statement and its tables have every column that it names."""
     try:
-        checked = guard(sql, policy, Target())
+        checked = guard_statement(sql, policy, Target())
     except SqlRefused:
         return False
-    found = list(nodes(parse_query(clean(sql))))
-    named = {strings(node.fields)[-1] for node in found if node.DESCRIPTOR.name == "ColumnRef"} - {""}  # "": a star
+    found = list(iterate_nodes(parse_query(strip_statement(sql))))
+    named = {list_name_parts(node.fields)[-1] for node in found if node.DESCRIPTOR.name == "ColumnRef"} - {
+        ""
+    }  # "": a star
     defined = {node.name for node in found if node.DESCRIPTOR.name == "ResTarget"}
     defined |= {node.relname for node in found if node.DESCRIPTOR.name == "RangeVar"}
     defined |= {node.aliasname for node in found if node.DESCRIPTOR.name == "Alias"}
@@ -43,12 +49,12 @@ def passes(sql: str, policy: Policy) -> bool:
     return named <= defined.union(*(table.columns for table in checked.tables))
 
 
-def _names_rows(example: Example, opened: OpenSource) -> bool:
+def _may_name_rows(example: Example, opened: OpenSource) -> bool:
     """Return whether an example over tables restricted by org unit has texts that may be a row's.
 
     Values that the layer lists as kinds, dates, units of time and formats are not.
     """
-    words = _words_of_rows(example.sql, opened.access.policy)
+    words = _find_possible_row_texts(example.sql, opened.access.policy)
     if words is None:
         return False
     listed = [d for model in opened.layer.semantic_models for d in model.dimensions]
@@ -58,11 +64,13 @@ def _names_rows(example: Example, opened: OpenSource) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _words_of_rows(sql: str, policy: Policy) -> frozenset[str] | None:
+def _find_possible_row_texts(sql: str, policy: Policy) -> frozenset[str] | None:
     """Return the texts in a statement that may be a row's; None where all who may ask its tables see all rows."""
-    if not any(table.org_column for table in guard(sql, policy, Target()).tables):
+    if not any(table.org_column for table in guard_statement(sql, policy, Target()).tables):
         return None
-    texts = {node.sval.sval for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "A_Const"}
+    texts = {
+        node.sval.sval for node in iterate_nodes(parse_query(strip_statement(sql))) if node.DESCRIPTOR.name == "A_Const"
+    }
     return frozenset(text for text in texts if not _NO_WORD.fullmatch(text))
 
 
@@ -74,18 +82,18 @@ _QUESTIONS = "is are was were did do does we our us how many much what which who
 _EMPTY = frozenset(f"{_ARTICLES} {_QUESTIONS}".split())
 
 
-def similar(question: str, examples: Sequence[Example], most: int = MAX_EXAMPLES) -> list[Example]:
+def select_similar_examples(question: str, examples: Sequence[Example], most: int = MAX_EXAMPLES) -> list[Example]:
     """Return the examples with the most words in common with this question, best last, next to the question."""
-    wanted = _grams(question)
+    wanted = _extract_grams(question)
     scored = []
     for place, example in enumerate(examples):
-        given = _grams(example.question)
+        given = _extract_grams(example.question)
         scored.append((len(wanted & given) / max(1, len(wanted | given)), -place))
     best = sorted(one for one in scored if one[0] >= MIN_ALIKE)[-most:]
     return [examples[-place] for _score, place in best]
 
 
-def _grams(text: str) -> frozenset[tuple[str, ...]]:
+def _extract_grams(text: str) -> frozenset[tuple[str, ...]]:
     """Return English words and Chinese character pairs, without function words."""
     units = [unit for unit in _UNIT.findall(text.lower()) if unit not in _EMPTY]
     words = [(unit,) for unit in units if unit.isascii()]

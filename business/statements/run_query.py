@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.record import Recorder, record
+from audit.record import Recorder, record_action
 from authz.principal import Principal
 from business.execute import StatementResult
 from business.guard.refusal import SqlRefused
@@ -43,18 +43,18 @@ async def run_query(
     *,
     execute: bool = True,
     run_id: str = "",
-    record: Recorder = record,
+    record: Recorder = record_action,
 ) -> QueryResult:
-    """Run a statement behind guard and sandbox under this person's rights and record it by `record`.
+    """Run a statement behind guard and sandbox under this person's rights and record it by `record_action`.
 
     Raises SqlRefused, SourceUnavailable, SandboxRefused, recorded too.
     """
     query_id = f"q_{timezone.now():%Y%m%d}_{secrets.token_hex(4)}"
     note = sync_to_async(record)
-    detail: dict[str, object] = {"query_id": query_id, "sql_sha256": _sha256(text)}
+    detail: dict[str, object] = {"query_id": query_id, "sql_sha256": _compute_sha256(text)}
     try:
         if execute:
-            answer = await kept(principal, opened, text, partial(opened.run, text, execute=True))
+            answer = await run_cached(principal, opened, text, partial(opened.run, text, execute=True))
         else:
             answer = await opened.run(text, execute=False)
     except (CancelledError, CopilotError) as error:
@@ -70,24 +70,24 @@ async def run_query(
     detail |= {"read_at": answer.read_at.isoformat()} if answer.read_at else {}
     await note(principal, Action.SQL_EXECUTED, opened.source, run_id=run_id, detail=detail)
     shown = json.dumps([rows.columns, rows.rows] if rows else [], default=str, ensure_ascii=False)
-    return QueryResult(query_id, opened.source.name, answer, _sha256(shown))
+    return QueryResult(query_id, opened.source.name, answer, _compute_sha256(shown))
 
 
-def _sha256(text: str) -> str:
+def _compute_sha256(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 FORM = 1  # of cached entries; others are ignored
 
 
-async def kept(
+async def run_cached(
     principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[StatementResult]]
 ) -> StatementResult:
     """Return the cached answer, or cache the result of `run`. Raises what `run` raises, which is not cached."""
     minutes = opened.source.kept_minutes
     if not minutes or opened.source.document_id is not None:  # spreadsheets are not cached: they are in memory
         return await run()
-    key = key_of(principal, opened, text)
+    key = build_cache_key(principal, opened, text)
     found: StatementResult | None = await cache.aget(key)
     if found is None:
         found = replace(await run(), read_at=timezone.now())
@@ -95,7 +95,7 @@ async def kept(
     return found
 
 
-def key_of(principal: Principal, opened: OpenSource, text: str) -> str:
+def build_cache_key(principal: Principal, opened: OpenSource, text: str) -> str:
     """Return the cache key: person, rights, source as last saved, day and statement."""
     source = opened.source
     rights, day = opened.access.policy.digest, timezone.now().astimezone(opened.time_zone).date()
@@ -120,7 +120,7 @@ class Verdict:
         return found
 
 
-async def verdict(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
+async def judge_statement(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
     """Judge a statement under the rights that the source was opened with. by: whom the log names. Raises SourceUnavailable,
     SandboxRefused.
     """

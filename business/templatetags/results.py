@@ -13,16 +13,16 @@ from business.connections.postgres_session import Rows
 from business.explore.fields import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.results.cells import is_number, is_year, shown_row, spoken
+from business.results.cells import format_row, format_value, is_number, is_year
 from business.results.shown_query import ResultTable
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 register = template.Library()
 
 _WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
 
 
-register.filter("cell", spoken)
+register.filter("cell", format_value)
 
 
 class Cell(NamedTuple):
@@ -48,12 +48,12 @@ def cells(table: ResultTable | Rows) -> list[list[Cell]]:
     """Return the rows of a result as they are shown."""
     words = table.words if isinstance(table, ResultTable) else ()
     return [
-        [_cell(*cell) for cell in zip(table.columns, row, shown_row(table.columns, row, words), strict=True)]
+        [_build_cell(*cell) for cell in zip(table.columns, row, format_row(table.columns, row, words), strict=True)]
         for row in table.rows
     ]
 
 
-def _cell(column: str, value: Any, text: str) -> Cell:
+def _build_cell(column: str, value: Any, text: str) -> Cell:
     code = value if isinstance(value, str) and value != text else ""
     return Cell(text, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
 
@@ -77,7 +77,7 @@ def oldest_first(windows: Sequence[str]) -> list[str]:
 @register.filter
 def script(text: str) -> str:
     """Return the `lang` attribute for a text that came without one."""
-    return language_of(text) or "en"
+    return detect_language(text) or "en"
 
 
 @register.simple_tag

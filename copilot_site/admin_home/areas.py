@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.principal import Principal
 from authz.rights.governing import may_oversee
+from business.sources.connection_rights import list_seen_sources as seen_data
 from business.sources.connection_rights import may_connect as may_connect_data
-from business.sources.connection_rights import seen_sources as seen_data
-from knowledge.sources.services import may_connect, seen_sources
+from knowledge.sources.services import list_managed_sources, may_connect_sources
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,23 @@ class Link:
     is_expert: bool = False
 
 
-def _skilled(user: User) -> bool:
+def _may_edit_or_review_skills(user: User) -> bool:
     return user.has_perm("agent.add_skill") or user.has_perm("agent.review_skill")
 
 
 def _has_sources(user: User) -> bool:
-    return may_connect(user) or seen_sources(Principal.of(user), user).exists()
+    return may_connect_sources(user) or list_managed_sources(Principal.of(user), user).exists()
 
 
-def _has_data(user: User) -> bool:
+def _has_data_sources(user: User) -> bool:
     return may_connect_data(user) or seen_data(Principal.of(user), user).exists()
 
 
-def _sees_models(user: User) -> bool:
+def _may_view_models(user: User) -> bool:
     return user.has_perm("agent.view_languagemodel")
 
 
-def _reads_the_log(user: User) -> bool:
+def _may_read_log(user: User) -> bool:
     return user.has_perm("audit.view_entry")
 
 
@@ -81,7 +81,7 @@ def _is_superuser(user: User) -> bool:
     return user.is_superuser
 
 
-def _table(name: str) -> str:
+def _build_table_route(name: str) -> str:
     return f"admin:{name}_changelist"
 
 
@@ -100,10 +100,10 @@ AREAS: tuple[Area, ...] = (
                 "people",
                 also=PEOPLE,
             ),
-            Door(_("Company sign-in"), _table("socialaccount_socialapp")),
-            Door(_("Company directory"), _table("authz_directoryaccount")),
-            Door(_("Groups of the company"), _table("authz_claimmapping")),
-            Door(_("Accounts of programs"), _table("authz_serviceaccount")),
+            Door(_("Company sign-in"), _build_table_route("socialaccount_socialapp")),
+            Door(_("Company directory"), _build_table_route("authz_directoryaccount")),
+            Door(_("Groups of the company"), _build_table_route("authz_claimmapping")),
+            Door(_("Accounts of programs"), _build_table_route("authz_serviceaccount")),
         ),
     ),
     Area("badge", (Door(_("Roles"), "roles", _is_superuser, "authz_role_add authz_role_change"),)),
@@ -118,30 +118,30 @@ AREAS: tuple[Area, ...] = (
     Area(
         "model",
         (
-            Door(_("Language models"), "language-models", _sees_models, "language-model language-model-add"),
-            Door(_("Use of models"), _table("agent_dayofuse")),
-            Door(_("Budgets of units"), _table("agent_unitbudget")),
+            Door(_("Language models"), "language-models", _may_view_models, "language-model language-model-add"),
+            Door(_("Use of models"), _build_table_route("agent_dayofuse")),
+            Door(_("Budgets of units"), _build_table_route("agent_unitbudget")),
         ),
     ),
     Area(
         "assistant",
         (
-            Door(_("Assistants"), _table("agent_agentprofile")),
-            Door(_("Skills"), "skills", _skilled, "skill"),
-            Door(_("Services with tools"), _table("agent_mcpservice")),
-            Door(_("Search of the web"), _table("agent_websearchprovider")),
-            Door(_("Bots in chat platforms"), _table("agent_chatbot")),
+            Door(_("Assistants"), _build_table_route("agent_agentprofile")),
+            Door(_("Skills"), "skills", _may_edit_or_review_skills, "skill"),
+            Door(_("Services with tools"), _build_table_route("agent_mcpservice")),
+            Door(_("Search of the web"), _build_table_route("agent_websearchprovider")),
+            Door(_("Bots in chat platforms"), _build_table_route("agent_chatbot")),
         ),
     ),
-    Area("database", (Door(_("Data sources"), "data-sources", _has_data, DATA),)),
+    Area("database", (Door(_("Data sources"), "data-sources", _has_data_sources, DATA),)),
     Area(
         "source",
         (
             Door(_("Sources"), "sources-of-documents", _has_sources, "source-of-documents source-of-documents-new"),
-            Door(_("Knowledge bases"), _table("knowledge_knowledgebase")),
+            Door(_("Knowledge bases"), _build_table_route("knowledge_knowledgebase")),
             Door(_("Ingestion"), "ingestion"),
             Door(_("Trash"), "trash"),
-            Door(_("Webhooks"), _table("knowledge_webhook")),
+            Door(_("Webhooks"), _build_table_route("knowledge_webhook")),
         ),
     ),
     Area(
@@ -164,42 +164,44 @@ AREAS: tuple[Area, ...] = (
     Area(
         "log",
         (
-            Door(_("Audit log"), _table("audit_entry")),
-            Door(_("Who was shown this"), "shown", _reads_the_log),
+            Door(_("Audit log"), _build_table_route("audit_entry")),
+            Door(_("Who was shown this"), "shown", _may_read_log),
             Door(_("Privacy"), "privacy", _is_superuser),
-            Door(_("Legal holds"), _table("audit_hold")),
+            Door(_("Legal holds"), _build_table_route("audit_hold")),
         ),
     ),
     Area("tools", (Door(_("Expert"), "expert"),)),
 )
 
 
-def with_areas(each_context: Callable[[HttpRequest], dict[str, Any]]) -> Callable[[HttpRequest], dict[str, Any]]:
+def add_areas(each_context: Callable[[HttpRequest], dict[str, Any]]) -> Callable[[HttpRequest], dict[str, Any]]:
     """Add the rail's areas, and the link to the page that this one belongs to, to the context of every page."""
 
     @wraps(each_context)
     def context(request: HttpRequest) -> dict[str, Any]:
         found = each_context(request)
         if found["has_permission"]:
-            found["areas"], found["here"] = _areas(request, _tables(found["available_apps"]))
+            found["areas"], found["here"] = _build_areas(request, _collect_table_addresses(found["available_apps"]))
         return found
 
     return context
 
 
-def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
+def list_open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """Return (name, address) of every page open to this person."""
-    tables = _tables(admin.site.get_app_list(request))
-    yield from ((str(door.name), url) for area in AREAS for door, url in _open(request, area, tables))
+    tables = _collect_table_addresses(admin.site.get_app_list(request))
+    yield from ((str(door.name), url) for area in AREAS for door, url in _iterate_open_doors(request, area, tables))
 
 
-def _areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
+def _build_areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
     """Return the areas with a page open to this person, and the current page; a table without a page is the experts'."""
     match = request.resolver_match
     name = (match.url_name if match else "") or ""
     found, here = [], None
     for area in AREAS:
-        links = [Link(str(door.name), url, door.holds(name)) for door, url in _open(request, area, tables)]
+        links = [
+            Link(str(door.name), url, door.holds(name)) for door, url in _iterate_open_doors(request, area, tables)
+        ]
         if links:
             inside = next((link for link in links if link.is_current), None)
             here = here or inside
@@ -209,11 +211,11 @@ def _areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
     return found, here
 
 
-def _tables(apps: Iterable[Mapping[str, Any]]) -> set[str]:
+def _collect_table_addresses(apps: Iterable[Mapping[str, Any]]) -> set[str]:
     return {model["admin_url"] for app in apps for model in app["models"]}
 
 
-def _open(request: HttpRequest, area: Area, tables: set[str]) -> Iterator[tuple[Door, str]]:
+def _iterate_open_doors(request: HttpRequest, area: Area, tables: set[str]) -> Iterator[tuple[Door, str]]:
     for door in area.doors:
         try:
             url = reverse(door.route)

@@ -13,14 +13,19 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
-from copilot_site.lib.http.forms import first_fault
-from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.trials import fault_of_storage, send_trial
-from knowledge.embedding.trial import dimensions_at
+from copilot_site.lib.http.forms import find_first_fault
+from copilot_site.lib.outgoing.addresses import (
+    AddressRefused,
+    build_http_service_policy,
+    parse_url,
+    require_plausible_host,
+)
+from copilot_site.lib.trials import find_storage_fault, send_trial_mail
+from knowledge.embedding.trial import measure_dimensions
 
 
 class EmbedderForm(forms.Form):
@@ -41,7 +46,7 @@ class EmbedderForm(forms.Form):
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"]
         try:
-            require_plausible(parsed_url(url)[0], services_at(url))
+            require_plausible_host(parse_url(url)[0], build_http_service_policy(url))
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
         return url
@@ -57,7 +62,7 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     if not principal.is_superuser:
         raise PermissionDenied(_("Only system administrators test the server's connections."))
     if request.method == "POST":
-        tried = PARTS.get(request.POST.get("part", ""), _embedder)(principal, request)
+        tried = PARTS.get(request.POST.get("part", ""), _try_embedder)(principal, request)
         return render(request, "admin/_tried.html", tried)
     context = {
         "title": _("Connections of the server"),
@@ -67,12 +72,12 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "mail_host": settings.EMAIL_HOST,
         "bucket": settings.STORAGES["default"].get("OPTIONS", {}).get("bucket_name", ""),
     }
-    return show(request, "admin/connections.html", context)
+    return render_admin_page(request, "admin/connections.html", context)
 
 
-def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
+def _try_storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
     try:
-        fault = fault_of_storage(storages["default"])
+        fault = find_storage_fault(storages["default"])
     except InvalidStorageError as error:
         return {"ok": False, "sentence": _("The storage cannot be used."), "detail": str(error)}
     if fault:
@@ -81,7 +86,7 @@ def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
     return {"ok": True, "sentence": _("A file was written, read and removed: everything works.")}
 
 
-def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
+def _send_trial_mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
     """Send a trial mail to the person asking, and to nobody else."""
     address = getattr(request.user, "email", "")
     if not settings.MAIL_IS_SET_UP:
@@ -92,23 +97,23 @@ def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
         }
     if not address:
         return {"ok": False, "sentence": _("Your account has no mail address: give it one, then try again.")}
-    record(principal, Action.MAIL_TESTED)
+    record_action(principal, Action.MAIL_TESTED)
     text = _("This mail was sent from the page “Connections of the server”. There is nothing to do.")
-    fault = send_trial(address, subject=_("Mail server test"), text=text)
+    fault = send_trial_mail(address, subject=_("Mail server test"), text=text)
     if fault:
         return {"ok": False, "sentence": fault.sentence, "statement": fault.statement}
     return {"ok": True, "sentence": _("A mail is on its way to %(address)s.") % {"address": address}}
 
 
-def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
+def _try_embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
     form = EmbedderForm(request.POST)
     if not form.is_valid():
-        return {"ok": False, "sentence": first_fault(form)}
+        return {"ok": False, "sentence": find_first_fault(form)}
     given = form.cleaned_data
-    record(principal, Action.MODEL_TESTED, detail={"address": given["base_url"]})
+    record_action(principal, Action.MODEL_TESTED, detail={"address": given["base_url"]})
     began = time.monotonic()
     try:
-        length = dimensions_at(given["base_url"], model=given["model"], key=given["api_key"])
+        length = measure_dimensions(given["base_url"], model=given["model"], key=given["api_key"])
     except CopilotError as error:
         return {"ok": False, "sentence": str(error)}
     took = _(
@@ -125,4 +130,4 @@ def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
     }
 
 
-PARTS = {"storage": _storage, "mail": _mail}
+PARTS = {"storage": _try_storage, "mail": _send_trial_mail}

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from agent.providers.configured import model_names
+from agent.providers.configured import list_model_names
 from copilot_site import doctor
 from copilot_site.check_result import CheckResult
-from copilot_site.sign_in_checks import company_directory, company_sign_ins
+from copilot_site.sign_in_checks import check_company_directory, check_company_sign_ins
 
 KEPT_S = 60  # seconds that a look is shown to everybody before the next one
 CACHE_KEY = "admin-home:findings"
@@ -66,53 +66,57 @@ class Light:
         return [finding for finding in self.findings if not finding.ok]
 
 
-def _free() -> str:
+def _format_free_disk() -> str:
     return f"{shutil.disk_usage(settings.HOME.root).free / 1e9:.1f} GB"
 
 
 AREAS: tuple[Area, ...] = (
-    Area("services", _("Database and queue"), (doctor.postgres, doctor.connections, doctor.pgvector, doctor.migrations, doctor.broker)),
-    Area("disk", _("Free disk"), (doctor.state_folder,), figure=_free),
-    Area("storage", _("File storage"), (doctor.files,), "server-connections"),
-    Area("mail", _("Mail"), (doctor.mail,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
-    Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list), "server-connections"),
-    Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
-    Area("language-models", _("Language models"), (doctor.language_models,), "language-models",
-         is_set_up=lambda: bool(model_names())),
-    Area("data-sources", _("Data sources"), (doctor.data_sources,), "data-sources"),
-    Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),
-    Area("audit", _("Signing key of the audit log"), (doctor.audit_key, doctor.audit_role), "admin:audit_checkpoint_changelist"),
+    Area("services", _("Database and queue"), (
+        doctor.check_postgres, doctor.check_connections, doctor.check_pgvector, doctor.check_migrations, doctor.check_broker,
+    )),
+    Area("disk", _("Free disk"), (doctor.check_state_folder,), figure=_format_free_disk),
+    Area("storage", _("File storage"), (doctor.check_file_storage,), "server-connections"),
+    Area("mail", _("Mail"), (doctor.check_mail_server,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
+    Area("search", _("Search models"), (doctor.check_embedding_model, doctor.check_reranking, doctor.check_word_list),
+         "server-connections"),
+    Area("index", _("Search index"), (doctor.check_search_index, doctor.check_readings), "ingestion"),
+    Area("language-models", _("Language models"), (doctor.check_language_models,), "language-models",
+         is_set_up=lambda: bool(list_model_names())),
+    Area("data-sources", _("Data sources"), (doctor.check_data_sources,), "data-sources"),
+    Area("sign-in", _("Company sign-in"), (check_company_sign_ins, check_company_directory), "admin:socialaccount_socialapp_changelist"),
+    Area("audit", _("Signing key of the audit log"), (doctor.check_audit_key, doctor.check_audit_role),
+         "admin:audit_checkpoint_changelist"),
 )  # fmt: skip
 
 
-def lights(*, again: bool = False) -> list[Light]:
+def list_lights(*, again: bool = False) -> list[Light]:
     """Return the state of every area. Asking servers and models takes seconds, so it is cached for KEPT_S. again: look now."""
     kept = None if again else cache.get(CACHE_KEY)
     if kept is None:
-        kept = {area.key: ([asdict(item) for item in _findings(area)], area.figure()) for area in AREAS}
+        kept = {area.key: ([asdict(item) for item in _run_area_checks(area)], area.figure()) for area in AREAS}
         cache.set(CACHE_KEY, kept, KEPT_S)
-    return [_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
+    return [_build_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
 
 
-def _findings(area: Area) -> Iterator[CheckResult]:
+def _run_area_checks(area: Area) -> Iterator[CheckResult]:
     for check in area.checks:
         found = check()
         yield from (found,) if isinstance(found, CheckResult) else found
 
 
-def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
+def _build_light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
     findings = tuple(CheckResult(**item) for item in found)  # type: ignore[arg-type]  # as `asdict` gave them
     well = sum(finding.ok for finding in findings)
     return Light(
         name=area.name,
-        level=_level(findings) if area.is_set_up() else Level.OFF,
+        level=_compute_level(findings) if area.is_set_up() else Level.OFF,
         figure=figure or (f"{well} / {len(findings)}" if area.is_set_up() else "–"),
         url=reverse(area.route) if area.route else "",
         findings=findings,
     )
 
 
-def _level(findings: Iterable[CheckResult]) -> Level:
+def _compute_level(findings: Iterable[CheckResult]) -> Level:
     faults = [finding for finding in findings if not finding.ok]
     if any(not finding.optional for finding in faults):
         return Level.FAILED

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
 from audit.models import Entry, Hold
-from audit.selectors import Signing, signing
+from audit.selectors import Signing, find_signing_state
 
 DAYS = 7
 RIGHTS_CHANGED = (
@@ -44,12 +44,12 @@ class Log:
     holds: int
 
 
-def log_home() -> Log:
+def build_log_home() -> Log:
     """Return the page's numbers, for people who may read the log; its linked lists record who reads them."""
-    return Log(signing(), tuple(_numbers()), Hold.objects.filter(released_at=None).count())
+    return Log(find_signing_state(), tuple(_iterate_numbers()), Hold.objects.filter(released_at=None).count())
 
 
-def _numbers() -> Iterator[Number]:
+def _iterate_numbers() -> Iterator[Number]:
     since = (timezone.localtime() - timedelta(days=DAYS)).replace(hour=0, minute=0, second=0, microsecond=0)
     address = reverse("admin:audit_entry_changelist")
     for name, field, values in LISTED:

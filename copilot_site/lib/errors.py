@@ -61,7 +61,7 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
 }
 
 
-def as_ours(error: Exception) -> Exception:
+def translate_error(error: Exception) -> Exception:
     """Return the error, or one for people where the database is full or silent, or a row was deleted between two statements of a
     request.
     """
@@ -78,6 +78,6 @@ def as_ours(error: Exception) -> Exception:
     return error
 
 
-def status_of(error: Exception) -> HTTPStatus | None:
+def find_http_status(error: Exception) -> HTTPStatus | None:
     """Return the HTTP status for an error; None if it is not meant for people. Most special class first."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), None)

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
 
-from copilot_site.lib.http.request_ids import HEADER, request_id, seconds_of
+from copilot_site.lib.http.request_ids import HEADER, compute_request_seconds, ensure_request_id
 
 access_log = structlog.get_logger("copilot_site.access")
 
@@ -72,27 +72,27 @@ class RequestLog(RequestMiddleware):
     def prepare(self, request: HttpRequest) -> None:
         request.is_logged = True  # type: ignore[attr-defined]
         super().prepare(request)
-        structlog.contextvars.bind_contextvars(request_id=request_id(request))
+        structlog.contextvars.bind_contextvars(request_id=ensure_request_id(request))
 
     def handle_response(self, request: HttpRequest, response: HttpResponse) -> None:
-        response[HEADER] = request_id(request)
+        response[HEADER] = ensure_request_id(request)
         super().handle_response(request, response)
 
 
-def note_duration(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:
+def record_duration(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:
     """Receive django_structlog's signals about the end of a request: its line tells how long the first byte took."""
-    log_kwargs["duration_ms"] = round(seconds_of(request) * 1000)
+    log_kwargs["duration_ms"] = round(compute_request_seconds(request) * 1000)
 
 
-def log_refused(request: HttpRequest, response: HttpResponseBase) -> None:
+def log_refused_request(request: HttpRequest, response: HttpResponseBase) -> None:
     """Log a request that was answered before any middleware, such as one that waited too long for a seat."""
-    response[HEADER] = request_id(request)
+    response[HEADER] = ensure_request_id(request)
     access_log.warning(
         "request_finished",
-        request_id=request_id(request),
+        request_id=ensure_request_id(request),
         request=RequestLog.format_request(request),
         code=response.status_code,
-        duration_ms=round(seconds_of(request) * 1000),
+        duration_ms=round(compute_request_seconds(request) * 1000),
     )
 
 
@@ -105,13 +105,13 @@ def format_exception_without_values(
     """
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
-    if isinstance(error, BaseException) and (outage := _outage(error)):
+    if isinstance(error, BaseException) and (outage := _format_outage(error)):
         event.pop("exception", None)  # a task's error as it is
         event["error"] = outage
     elif isinstance(error, BaseException):
         text = "".join(format_exception(error))
-        for one in _chain(error):
-            if (whole := str(one)) and (brief := _without_values(one)) != whole:
+        for one in _iterate_causes(error):
+            if (whole := str(one)) and (brief := _format_without_values(one)) != whole:
                 text = text.replace(whole, brief)
         event["exception"] = text.rstrip("\n")
     return event
@@ -127,14 +127,14 @@ NOT_THERE = (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _outage(error: BaseException) -> str:
+def _format_outage(error: BaseException) -> str:
     """Return one line for an error of a service that does not answer, with our last place on the way; "" for other errors."""
     causes = [error]
-    while (cause := causes[-1].__cause__ or _stumble(causes[-1])) and len(causes) < MAX_CAUSES:
+    while (cause := causes[-1].__cause__ or _find_original_error(causes[-1])) and len(causes) < MAX_CAUSES:
         causes.append(cause)
     if not any(map(_is_outage, causes)):
         return ""
-    ours = [frame for item in causes for frame in _ours(item)]
+    ours = [frame for item in causes for frame in _find_own_frames(item)]
     where = f" ({Path(ours[-1].filename).relative_to(ROOT)}:{ours[-1].lineno})" if ours else ""
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{where}"
 
@@ -145,22 +145,22 @@ def _is_outage(error: BaseException) -> bool:
     return isinstance(error, OUTAGES)
 
 
-def _stumble(error: BaseException) -> BaseException | None:
+def _find_original_error(error: BaseException) -> BaseException | None:
     """Return the error in whose handling a library failed, as Celery's does where Valkey goes; ours would be a bug."""
-    return None if _ours(error) else error.__context__
+    return None if _find_own_frames(error) else error.__context__
 
 
-def _ours(error: BaseException) -> list[FrameSummary]:
+def _find_own_frames(error: BaseException) -> list[FrameSummary]:
     """Return the places of our own code that an error went through."""
-    return [frame for frame in extract_tb(error.__traceback__) if _is_ours(frame.filename)]
+    return [frame for frame in extract_tb(error.__traceback__) if _is_own_file(frame.filename)]
 
 
-def _is_ours(filename: str) -> bool:
+def _is_own_file(filename: str) -> bool:
     path = Path(filename)
     return path.is_relative_to(ROOT) and ".venv" not in path.parts and path.name != "slow_statements.py"  # around each
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(error: BaseException) -> Iterator[BaseException]:
     """Return the error and its causes, each once."""
     waiting, seen = [error], set[int]()
     while waiting:
@@ -173,7 +173,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             ]
 
 
-def _without_values(error: BaseException) -> str:
+def _format_without_values(error: BaseException) -> str:
     if isinstance(error, psycopg.Error | DatabaseError):
         return str(error).partition("\n")[0]
     if isinstance(error, pydantic.ValidationError):

@@ -98,7 +98,7 @@ class _Pending:
             if not amounts:
                 return
             try:
-                with _valkey(settings.REDIS_URL).pipeline() as pipeline:
+                with _connect_valkey(settings.REDIS_URL).pipeline() as pipeline:
                     for field, amount in amounts.items():
                         pipeline.hincrbyfloat(KEY, field, amount)
                     pipeline.execute()
@@ -124,13 +124,13 @@ _pending = _Pending()
 flush = _pending.flush
 
 
-def counted() -> dict[tuple[str, ...], float]:
+def read_counts() -> dict[tuple[str, ...], float]:
     """Return everything counted so far: name, values of labels, and for histograms the bucket or "sum" → amount. Raises RedisError."""
     flush()
-    found: Mapping[str, str] = _valkey(settings.REDIS_URL).hgetall(KEY)  # type: ignore[assignment]  # the client is not asynchronous
+    found: Mapping[str, str] = _connect_valkey(settings.REDIS_URL).hgetall(KEY)  # type: ignore[assignment]  # the client is not asynchronous
     return {tuple(field.split(SEPARATOR)): float(amount) for field, amount in found.items()}
 
 
 @cache
-def _valkey(url: str) -> "Redis":
+def _connect_valkey(url: str) -> "Redis":
     return Redis.from_url(url, protocol=2, decode_responses=True, socket_timeout=SOCKET_S)

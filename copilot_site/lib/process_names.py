@@ -8,16 +8,16 @@ from pathlib import Path
 
 
 @cache
-def name_of_process(pid: int) -> str:
+def find_process_name(pid: int) -> str:
     """Return a process's name, kept for the first asker: machine, number, and when it started, since numbers are used again."""
-    return _name(pid)
+    return _build_name(pid)
 
 
-def is_of_ended_process(name: str) -> bool:
+def has_process_ended(name: str) -> bool:
     """Tell whether the name is of a process of this machine that has ended; of another machine nobody here knows."""
     machine, _space, rest = name.partition(" ")
     pid = rest.partition(" ")[0]
-    if machine != _machine() or not pid.isdigit():
+    if machine != _build_machine_name() or not pid.isdigit():
         return False
     try:
         os.kill(int(pid), 0)
@@ -25,14 +25,14 @@ def is_of_ended_process(name: str) -> bool:
         return True
     except PermissionError:
         return False  # it lives, as another user
-    return _name(int(pid)) != name
+    return _build_name(int(pid)) != name
 
 
-def _name(pid: int) -> str:
-    return f"{_machine()} {pid} {_started(pid)}"
+def _build_name(pid: int) -> str:
+    return f"{_build_machine_name()} {pid} {_read_start_time(pid)}"
 
 
-def _started(pid: int) -> str:
+def _read_start_time(pid: int) -> str:
     with suppress(OSError, IndexError):  # without /proc the number has to do
         state, *others = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "ended" if state in "ZX" else others[18]
@@ -40,7 +40,7 @@ def _started(pid: int) -> str:
 
 
 @cache
-def _machine() -> str:
+def _build_machine_name() -> str:
     """Return a name that no machine of the same host name has, nor a container with process numbers of its own."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

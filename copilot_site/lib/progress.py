@@ -19,7 +19,7 @@ class Lines(Generic[T]):
         self._items, self._total, self._desc, self._unit = items, total, desc, unit
         self._reported_at = 0.0
         self.n = 0
-        self._say()
+        self._print_line()
 
     def __iter__(self) -> Iterator[T]:
         for item in self._items:
@@ -38,15 +38,17 @@ class Lines(Generic[T]):
         """Count so many more as done."""
         self.n += more
         if more and (self.n == self._total or time.monotonic() - self._reported_at >= LINE_S):
-            self._say()
+            self._print_line()
 
-    def _say(self) -> None:
+    def _print_line(self) -> None:
         self._reported_at = time.monotonic()
         sys.stderr.write(f"{self._desc}: {self.n} of {self._total} {self._unit}s\n")
         sys.stderr.flush()
 
 
-def progress(items: Collection[T] = (), *, desc: str, unit: str, total: int | None = None) -> "tqdm[T] | Lines[T]":
+def show_progress_bar(
+    items: Collection[T] = (), *, desc: str, unit: str, total: int | None = None
+) -> "tqdm[T] | Lines[T]":
     """Yield the items, while standard error shows how many are done. Without items: a bar that `update` moves to `total`.
 
     desc: what is done. unit: what is counted, in the singular.

@@ -38,7 +38,7 @@ class Registry(Generic[T]):
         try:
             return self._items[name]
         except KeyError:
-            raise UnknownName(self._unknown(name)) from None
+            raise UnknownName(self._format_unknown_name(name)) from None
 
     def names(self) -> list[str]:
         return sorted(self._items)
@@ -46,7 +46,7 @@ class Registry(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(self._items.values())
 
-    def _unknown(self, name: str) -> str:
+    def _format_unknown_name(self, name: str) -> str:
         near = get_close_matches(name, self._items, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(self.names()) or 'none'}"
         return f"there is no {self.kind} called {name!r}; {hint}"

@@ -4,6 +4,6 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-def site_address(request: HttpRequest) -> str:
+def find_site_address(request: HttpRequest) -> str:
     """Return COPILOT_SITE_URL, or the request's own address, without a slash at its end."""
     return settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")

@@ -23,22 +23,24 @@ KEPT = 50
 LENGTH = 2_000  # characters
 
 
-def watch(sender: object, connection: BaseDatabaseWrapper, **_: Any) -> None:
+def watch_connection(sender: object, connection: BaseDatabaseWrapper, **_: Any) -> None:
     """Receive Django's `connection_created`: time the connection's statements."""
-    if _timed not in connection.execute_wrappers:
-        connection.execute_wrappers.append(_timed)
+    if _time_statement not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_time_statement)
 
 
-def _timed(execute: Callable[..., Any], statement: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+def _time_statement(
+    execute: Callable[..., Any], statement: Any, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
     began = time.perf_counter()
     try:
         return execute(statement, params, many, context)
     finally:
         if (took := time.perf_counter() - began) >= SLOW_S:
-            _note(statement, round(took * 1000))
+            _store_statement(statement, round(took * 1000))
 
 
-def _note(statement: Any, duration_ms: int) -> None:
+def _store_statement(statement: Any, duration_ms: int) -> None:
     """Log and keep a statement; one that was composed of its values is not shown."""
     shown = re.sub(r"\s+", " ", statement)[:LENGTH] if isinstance(statement, str) else type(statement).__name__
     log.warning("database.slow_statement", duration_ms=duration_ms, statement=shown)
@@ -52,7 +54,7 @@ def _note(statement: Any, duration_ms: int) -> None:
         log.info("database.slow_statement_not_kept")
 
 
-def slow_statements() -> list[dict[str, Any]]:
+def list_slow_statements() -> list[dict[str, Any]]:
     """Return the last ones, newest first: at, duration_ms, statement, request_id; none where Valkey does not answer."""
     try:
         with Redis.from_url(settings.REDIS_URL, protocol=2, socket_timeout=1) as valkey:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from copilot_site.lib.http.request_ids import current_id, seconds_of
+from copilot_site.lib.http.request_ids import compute_request_seconds, find_current_id
 from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:
@@ -38,45 +38,45 @@ class Part:
     error: str = ""
 
 
-def send(whole: Part, below: Iterable[Part] = ()) -> None:
+def send_spans(whole: Part, below: Iterable[Part] = ()) -> None:
     """Hand a span and those below it to the collector's thread; do nothing where no collector is configured."""
-    if not is_reported():
+    if not is_tracing_enabled():
         return
     from opentelemetry.trace import set_span_in_context
 
-    tracer = provider(settings.OTLP_ENDPOINT, settings.OTLP_HEADERS).get_tracer("copilot")
-    attributes = {"copilot.request.id": current_id(), **whole.attributes}
+    tracer = build_provider(settings.OTLP_ENDPOINT, settings.OTLP_HEADERS).get_tracer("copilot")
+    attributes = {"copilot.request.id": find_current_id(), **whole.attributes}
     root = tracer.start_span(whole.name, start_time=whole.began_ns, attributes=attributes)
-    _mark(root, whole.error)
+    _mark_error(root, whole.error)
     context = set_span_in_context(root)
     for part in below:
         span = tracer.start_span(part.name, context, start_time=part.began_ns, attributes=dict(part.attributes))
-        _mark(span, part.error)
+        _mark_error(span, part.error)
         span.end(part.ended_ns)
     root.end(whole.ended_ns)
 
 
-def send_ended(name: str, seconds: float, attributes: Mapping[str, Value], error: str = "") -> None:
+def send_ended_span(name: str, seconds: float, attributes: Mapping[str, Value], error: str = "") -> None:
     """Send a span that ends now and took so many seconds."""
     now = time.time_ns()
-    send(Part(name, now - round(seconds * 1e9), now, attributes, error))
+    send_spans(Part(name, now - round(seconds * 1e9), now, attributes, error))
 
 
-def send_request(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:
+def send_request_span(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:
     """Receive django_structlog's signals about the end of a request."""
     match = request.resolver_match
     code = log_kwargs.get("code", 500)
     name = f"{request.method} {match.route if match else ''}".rstrip()
     attributes = {"http.request.method": request.method or "", "http.response.status_code": code}
-    send_ended(name, seconds_of(request), attributes, str(code) if code >= 500 else "")
+    send_ended_span(name, compute_request_seconds(request), attributes, str(code) if code >= 500 else "")
 
 
-def is_reported() -> bool:
-    return bool(settings.OTLP_ENDPOINT) and _is_installed()
+def is_tracing_enabled() -> bool:
+    return bool(settings.OTLP_ENDPOINT) and _is_exporter_installed()
 
 
 @cache
-def _is_installed() -> bool:
+def _is_exporter_installed() -> bool:
     try:
         return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
     except ModuleNotFoundError:
@@ -84,7 +84,7 @@ def _is_installed() -> bool:
 
 
 @cache
-def provider(endpoint: str, headers: str) -> "TracerProvider":
+def build_provider(endpoint: str, headers: str) -> "TracerProvider":
     """Return a provider that sends spans to `endpoint`/v1/traces in batches, from a thread.
 
     Undeliverable spans are lost, and logged by the library. headers: `name=value`, comma-separated.
@@ -97,8 +97,8 @@ def provider(endpoint: str, headers: str) -> "TracerProvider":
 
     class ByRequest(RandomIdGenerator):
         def generate_trace_id(self) -> int:
-            named = current_id()
-            return _number_of(named) if named else super().generate_trace_id()
+            named = find_current_id()
+            return _hash_to_number(named) if named else super().generate_trace_id()
 
     named = dict(part.strip().split("=", 1) for part in headers.split(",") if "=" in part)
     exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", headers=named, timeout=TIMEOUT_S)
@@ -108,11 +108,11 @@ def provider(endpoint: str, headers: str) -> "TracerProvider":
     return made
 
 
-def _number_of(name: str) -> int:
+def _hash_to_number(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16])
 
 
-def _mark(span: "Span", error: str) -> None:
+def _mark_error(span: "Span", error: str) -> None:
     from opentelemetry.trace import Status, StatusCode
 
     if error:

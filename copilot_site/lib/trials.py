@@ -25,7 +25,7 @@ class TrialFault:
     statement: str
 
 
-def fault_of_storage(storage: Storage) -> TrialFault | None:
+def find_storage_fault(storage: Storage) -> TrialFault | None:
     """Return the fault of the storage; None without one. The trial file is removed again if that is allowed."""
     name = ""
 
@@ -47,7 +47,7 @@ def fault_of_storage(storage: Storage) -> TrialFault | None:
         try:
             intact = act()
         except Exception as error:  # noqa: BLE001 - each kind of storage has errors of its own, and a trial tells them all
-            return _fault_of_step(storage, step, error)
+            return _describe_step_fault(storage, step, error)
         if not intact:
             return TrialFault(
                 "what was written is not what is read", "Check the storage: another writer, or a broken disk."
@@ -55,11 +55,11 @@ def fault_of_storage(storage: Storage) -> TrialFault | None:
     return None
 
 
-def _fault_of_step(storage: Storage, step: str, error: Exception) -> TrialFault:
+def _describe_step_fault(storage: Storage, step: str, error: Exception) -> TrialFault:
     """Return the fault of one step; what S3 answers is in `response`, as botocore has it."""
     answer = getattr(error, "response", None)
     code = str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
-    sentence = f"it may not {step} files: {code or _first_line(error)}"
+    sentence = f"it may not {step} files: {code or _extract_first_line(error)}"
     bucket = getattr(storage, "bucket_name", "")
     if code in {"AccessDenied", "403"}:
         resource = f"arn:aws:s3:::{bucket}/*"
@@ -71,27 +71,27 @@ def _fault_of_step(storage: Storage, step: str, error: Exception) -> TrialFault:
     return TrialFault(sentence, "Mend the folder or COPILOT_S3_BUCKET.")
 
 
-def _first_line(error: Exception) -> str:
+def _extract_first_line(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__).splitlines()[0][:200]
 
 
-def fault_of_mail() -> TrialFault | None:
+def find_mail_fault() -> TrialFault | None:
     """Return the mail problem, found by signing in without sending; None if there is none, or no server is set up."""
     if not settings.MAIL_IS_SET_UP:
         return None
     if not settings.DEFAULT_FROM_EMAIL:
         return TrialFault(_("No sender address is set."), "COPILOT_SMTP_FROM=copilot@example.com")
-    return _fault_with_server(lambda connection: connection.open())
+    return _find_server_fault(lambda connection: connection.open())
 
 
-def send_trial(address: str, *, subject: str, text: str) -> TrialFault | None:
+def send_trial_mail(address: str, *, subject: str, text: str) -> TrialFault | None:
     """Send one mail; return the problem."""
-    return fault_of_mail() or _fault_with_server(
+    return find_mail_fault() or _find_server_fault(
         lambda connection: EmailMessage(subject, text, to=[address], connection=connection).send()
     )
 
 
-def _fault_with_server(work: Callable[[BaseEmailBackend], object]) -> TrialFault | None:
+def _find_server_fault(work: Callable[[BaseEmailBackend], object]) -> TrialFault | None:
     connection = get_connection()
     try:
         work(connection)

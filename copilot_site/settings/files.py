@@ -16,7 +16,7 @@ STATIC_ROOT = config.static_root
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
 
 
-def storages() -> dict[str, dict[str, Any]]:
+def build_storages() -> dict[str, dict[str, Any]]:
     """Return Django's STORAGES: uploaded files on disk or in S3, static files plain or collected with hashed names."""
     files: dict[str, Any] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
     if config.s3_bucket:
@@ -27,4 +27,4 @@ def storages() -> dict[str, dict[str, Any]]:
     return {"default": files, "staticfiles": {"BACKEND": hashed if STATIC_ROOT else plain}}
 
 
-STORAGES = storages()
+STORAGES = build_storages()

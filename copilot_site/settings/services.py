@@ -1,10 +1,10 @@
 """PostgreSQL and Redis or Valkey."""
 
-from copilot_site.database import database
+from copilot_site.database import build_database_entry
 from copilot_site.settings.base import HOME, config
 
 _database_url = config.database_url.get_secret_value() if config.database_url else None
-DATABASES = {"default": database(_database_url, home=HOME, role=config.db_role)}
+DATABASES = {"default": build_database_entry(_database_url, home=HOME, role=config.db_role)}
 DATABASE_ROLE = config.db_role
 DATABASE_ROLE_PASSWORD = config.db_role_password.get_secret_value() if config.db_role_password else ""
 REDIS_URL = config.redis_url.get_secret_value() if config.redis_url else f"unix://{HOME.root}/no-valkey-is-running"

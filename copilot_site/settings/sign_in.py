@@ -7,7 +7,7 @@ from copilot_site.config import ConfigError
 from copilot_site.settings.base import config
 
 
-def directory() -> dict[str, Any] | None:
+def build_directory_settings() -> dict[str, Any] | None:
     """Return the company's directory of COPILOT_LDAP_*, as `authz.directory.ldap_client.LdapSettings` takes it; None without one."""
     if config.ldap_url is None:
         return None
@@ -22,7 +22,7 @@ def directory() -> dict[str, Any] | None:
     return given | {"bind_password": password.get_secret_value() if password else ""}
 
 
-LDAP = directory()
+LDAP = build_directory_settings()
 AUTHENTICATION_BACKENDS = [
     "authz.sign_in.backends.PeopleBackend",
     *(["authz.directory.backend.DirectoryBackend"] if LDAP else []),
@@ -61,7 +61,7 @@ SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 SOCIALACCOUNT_STORE_TOKENS = False
 
 
-def company_sign_in() -> list[dict[str, Any]]:
+def build_sign_in_apps() -> list[dict[str, Any]]:
     """Return allauth's APPS: the sign-in of COPILOT_OIDC_*, if it is set; the admin may hold more."""
     if not (config.oidc_issuer and config.oidc_client_id and config.oidc_client_secret):
         return []
@@ -76,7 +76,7 @@ def company_sign_in() -> list[dict[str, Any]]:
     return [{**names, "client_id": config.oidc_client_id, "secret": secret, "settings": options}]
 
 
-SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": company_sign_in(), "OAUTH_PKCE_ENABLED": True}}
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": build_sign_in_apps(), "OAUTH_PKCE_ENABLED": True}}
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

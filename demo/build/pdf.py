@@ -51,7 +51,7 @@ def register_font(path: Path) -> None:
 def write_pdf(source: SourceFile, target: Path) -> None:
     """Write `source` to `target` after `register_font`. Raises ValueError for a character that the font lacks."""
     properties = source.properties
-    missing = _characters(source) - pdfmetrics.getFont(FONT).face.charToGlyph.keys()
+    missing = _collect_characters(source) - pdfmetrics.getFont(FONT).face.charToGlyph.keys()
     if missing:
         raise ValueError(
             f"{target.name}: the font has no glyph for {', '.join(sorted(map(chr, missing)))}; write it in other words"
@@ -73,10 +73,10 @@ def write_pdf(source: SourceFile, target: Path) -> None:
     )
     frame = Frame(MARGIN, 20 * mm, WIDTH, A4[1] - 40 * mm, leftPadding=0, rightPadding=0)
     template.addPageTemplates(PageTemplate(frames=[frame], onPage=decorate))
-    template.build(_story(source))
+    template.build(_build_story(source))
 
 
-def _characters(source: SourceFile) -> set[int]:
+def _collect_characters(source: SourceFile) -> set[int]:
     texts = [source.properties.title, source.properties.author, source.properties.version]
     for block in source.blocks:
         match block:
@@ -89,7 +89,7 @@ def _characters(source: SourceFile) -> set[int]:
     return {ord(character) for text in texts for character in text}
 
 
-def _story(source: SourceFile) -> list[Flowable]:
+def _build_story(source: SourceFile) -> list[Flowable]:
     wrap = "CJK" if source.properties.language.startswith("zh") else "LTR"
     body = ParagraphStyle("body", fontName=FONT, fontSize=10.5, leading=17, textColor=INK, spaceAfter=9, wordWrap=wrap)
     properties = source.properties
@@ -101,7 +101,7 @@ def _story(source: SourceFile) -> list[Flowable]:
         ),
     ]
     for before, block in pairwise((None, *source.blocks)):
-        drawn = _draw(block, body) if block is not None else []
+        drawn = _draw_block(block, body) if block is not None else []
         if isinstance(before, Heading):
             drawn = [KeepTogether([story.pop(), *drawn[:1]]), *drawn[1:]]
         elif before is not None and isinstance(block, Heading) and block.level == 1:
@@ -110,7 +110,7 @@ def _story(source: SourceFile) -> list[Flowable]:
     return story
 
 
-def _draw(block: Block, body: ParagraphStyle) -> list[Flowable]:
+def _draw_block(block: Block, body: ParagraphStyle) -> list[Flowable]:
     match block:
         case Heading(level=level, text=text):
             size = {1: 18, 2: 15, 3: 12.5}[level]
@@ -127,10 +127,10 @@ def _draw(block: Block, body: ParagraphStyle) -> list[Flowable]:
                 Spacer(0, 6),
             ]
         case SourceTable(rows=rows):
-            return [_grid(rows, body), Spacer(0, 10)]
+            return [_build_grid(rows, body), Spacer(0, 10)]
 
 
-def _grid(rows: tuple[tuple[str, ...], ...], body: ParagraphStyle) -> Grid:
+def _build_grid(rows: tuple[tuple[str, ...], ...], body: ParagraphStyle) -> Grid:
     cell = body.clone("cell", fontSize=9.5, leading=14, spaceAfter=0)
     longest = [
         max(8, *(sum(1 if c.isascii() else 2 for c in row[column]) for row in rows)) for column in range(len(rows[0]))

@@ -43,7 +43,7 @@ def write_xlsx(source: SourceFile, target: Path) -> None:
 
 def _add_table(sheet: Any, rows: tuple[tuple[str, ...], ...]) -> None:
     for row in rows:
-        sheet.append([_value(text) for text in row])
+        sheet.append([_parse_cell_value(text) for text in row])
     for cell in sheet[1]:
         cell.font, cell.fill = Font(bold=True), PatternFill("solid", fgColor="DCEBE9")
     for column in range(1, len(rows[0]) + 1):
@@ -64,7 +64,7 @@ def _add_notes(sheet: Any, texts: tuple[str, ...]) -> None:
         sheet.append([text])
 
 
-def _value(text: str) -> str | int | float:
+def _parse_cell_value(text: str) -> str | int | float:
     """Return a number if the cell is one, so that the sheet calculates; everything else stays text."""
     if not NUMBER.fullmatch(text):
         return text

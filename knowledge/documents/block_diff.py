@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from copilot_site.lib.load.waiting import require_waiting
+from copilot_site.lib.load.waiting import require_waiting_client
 
 MAX_STEPS = 2_000_000  # blocks looked at and pairs compared; a second of one core
 
@@ -23,7 +23,7 @@ class Steps:
 
     def take(self, count: int) -> bool:
         """Use part of the budget; return whether it was left. Raises NobodyWaits."""
-        require_waiting()
+        require_waiting_client()
         if count > self.left:
             return False
         self.left -= count
@@ -54,12 +54,12 @@ class Stretch:
 Part = tuple[Kind, Stretch]
 
 
-def changes(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[tuple[bool, Stretch]]:
+def diff_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[tuple[bool, Stretch]]:
     """Yield stretches in order that cover both: True for a common one, else what was removed and what was added."""
     numbers: dict[str, int] = {}  # two numbers are compared at once, two texts by their length
     numbered = [[numbers.setdefault(text, len(numbers)) for text in texts] for texts in (before, after)]
     merged: list[tuple[bool, Stretch]] = []
-    for kind, part in _parts(numbered[0], numbered[1], steps):
+    for kind, part in _iterate_stretches(numbered[0], numbered[1], steps):
         is_same = kind is Kind.SAME
         if not part.size:
             continue
@@ -68,7 +68,7 @@ def changes(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[t
     return merged
 
 
-def _parts(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterator[Part]:
+def _iterate_stretches(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterator[Part]:
     """Yield the stretches without recursion: the parts of a split one go back on the stack, the first on top."""
     todo: list[Part] = [(Kind.OPEN, Stretch(0, len(before), 0, len(after)))]
     while todo:
@@ -76,15 +76,15 @@ def _parts(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterato
         if kind is not Kind.OPEN or part.a == part.b or part.c == part.d or not steps.take(part.size):
             yield kind, part
             continue
-        head, inner, tail = _without_ends(before, after, part)
-        if anchors := _anchors(before, after, inner):
-            middle = _split(inner, anchors, Kind.OPEN)
+        head, inner, tail = _trim_common_ends(before, after, part)
+        if anchors := _find_unique_anchors(before, after, inner):
+            middle = _split_at_pairs(inner, anchors, Kind.OPEN)
         else:
-            middle = _split(inner, _exact(before, after, inner, steps), Kind.CHANGED)
+            middle = _split_at_pairs(inner, _find_common_subsequence(before, after, inner, steps), Kind.CHANGED)
         todo += reversed([(Kind.SAME, head), *middle, (Kind.SAME, tail)])
 
 
-def _without_ends(before: Sequence[int], after: Sequence[int], part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
+def _trim_common_ends(before: Sequence[int], after: Sequence[int], part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
     """Return the blocks that both begin with, what is between, and those that both end with."""
     a, b, c, d = part.a, part.b, part.c, part.d
     while a < b and c < d and before[a] == after[c]:
@@ -94,7 +94,7 @@ def _without_ends(before: Sequence[int], after: Sequence[int], part: Stretch) ->
     return Stretch(part.a, a, part.c, c), Stretch(a, b, c, d), Stretch(b, part.b, d, part.d)
 
 
-def _anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list[tuple[int, int]]:
+def _find_unique_anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list[tuple[int, int]]:
     """Return the places of blocks that occur once in both, as many as come in the same order."""
     once_before, once_after = Counter(before[part.a : part.b]), Counter(after[part.c : part.d])
     places = {after[j]: j for j in range(part.c, part.d) if once_after[after[j]] == 1}
@@ -115,7 +115,9 @@ def _anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list
     return found[::-1]
 
 
-def _exact(before: Sequence[int], after: Sequence[int], part: Stretch, steps: Steps) -> list[tuple[int, int]]:
+def _find_common_subsequence(
+    before: Sequence[int], after: Sequence[int], part: Stretch, steps: Steps
+) -> list[tuple[int, int]]:
     """Return a longest common subsequence of blocks; none where that takes more steps than are left."""
     height, width = part.b - part.a, part.d - part.c
     if not height or not width or not steps.take(height * width):
@@ -138,7 +140,7 @@ def _exact(before: Sequence[int], after: Sequence[int], part: Stretch, steps: St
     return found
 
 
-def _split(part: Stretch, pairs: Sequence[tuple[int, int]], between: Kind) -> list[Part]:
+def _split_at_pairs(part: Stretch, pairs: Sequence[tuple[int, int]], between: Kind) -> list[Part]:
     """Return the pairs, and what is between them."""
     found, a, c = [], part.a, part.c
     for i, j in pairs:

@@ -42,38 +42,38 @@ class ValuesForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._of = of
         for place, field in enumerate(of):
-            self.fields[f"field_{place}"] = _input(field, field.name)
+            self.fields[f"field_{place}"] = _build_value_field(field, field.name)
 
     @property
     def values(self) -> dict[str, Any]:
         return {field.name: self.cleaned_data[f"field_{place}"] for place, field in enumerate(self._of)}
 
 
-def values_of(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict[str, Any]:
+def build_initial_values(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict[str, Any]:
     """Return the initial values of a ValuesForm."""
     return {f"field_{place}": metadata.get(field.name) for place, field in enumerate(fields)}
 
 
-def shown_metadata(fields: Sequence[DocumentField], document: Document) -> list[tuple[str, Any]]:
+def format_metadata(fields: Sequence[DocumentField], document: Document) -> list[tuple[str, Any]]:
     """Return each field with the document's value, as people write it; "" for none."""
-    return [(field.name, _shown(field, document.metadata.get(field.name, ""))) for field in fields]
+    return [(field.name, _format_field_value(field, document.metadata.get(field.name, ""))) for field in fields]
 
 
-def narrowing(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Field]]:
+def build_filter_fields(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Field]]:
     """Return names and fields of a filter form: part of a text, a choice, or two bounds."""
     for place, field in enumerate(fields):
         if field.kind in (FieldKind.NUMBER, FieldKind.DATE):
             for bound, label in _BOUNDS.items():
-                yield f"field_{place}_{bound}", _input(field, label % {"field": field.name})
+                yield f"field_{place}_{bound}", _build_value_field(field, label % {"field": field.name})
         else:
-            yield f"field_{place}", _input(field, field.name)
+            yield f"field_{place}", _build_value_field(field, field.name)
 
 
-def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
+def read_filter_conditions(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
     """Return the values entered in such a form."""
     found = []
     for place, field in enumerate(fields):
-        bounds = {bound: _stored(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}
+        bounds = {bound: _serialise_value(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}
         value = given.get(f"field_{place}") or None
         if field.kind == FieldKind.CHOICE:
             found.append(Condition(field.name, equals=value))
@@ -84,17 +84,17 @@ def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Co
     return tuple(item for item in found if item != Condition(item.field))
 
 
-def _shown(field: DocumentField, value: Any) -> Any:
+def _format_field_value(field: DocumentField, value: Any) -> Any:
     return (
         date_format(date.fromisoformat(value), "SHORT_DATE_FORMAT") if field.kind == FieldKind.DATE and value else value
     )
 
 
-def _stored(value: Any) -> Any:
+def _serialise_value(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def _input(field: DocumentField, label: str) -> forms.Field:
+def _build_value_field(field: DocumentField, label: str) -> forms.Field:
     if field.kind == FieldKind.CHOICE:
         return forms.ChoiceField(
             label=label, required=False, choices=[("", "–"), *((choice, choice) for choice in field.choices)]

@@ -13,7 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from knowledge.rendering import Placed, Span, as_html
+from knowledge.rendering import Placed, Span, render_blocks
 
 Kind = Literal["document", "slides", "sheets"]
 _OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -43,22 +43,22 @@ class Shown:
     page: int | None = None
 
 
-def preview_of(
+def build_office_preview(
     mime_type: str, blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown] = ()
 ) -> Preview | None:
     """Return a part of an office file; None for other files. pictures: in the order of the text."""
     match KINDS.get(mime_type):
         case "slides":
-            return Preview("slides", _slides(blocks, cited, pictures))
+            return Preview("slides", _render_slides(blocks, cited, pictures))
         case "sheets":
-            return _sheets(blocks, cited)
+            return _render_sheets(blocks, cited)
         case "document":
-            return Preview("document", _with_pictures(_in_order(blocks, pictures), cited))
+            return Preview("document", _render_with_pictures(_merge_by_position(blocks, pictures), cited))
         case _:
             return None
 
 
-def _in_order(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[Placed | Shown]:
+def _merge_by_position(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[Placed | Shown]:
     """Return blocks and pictures in their order."""
     done = 0
     for picture in pictures:
@@ -68,7 +68,7 @@ def _in_order(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[P
     yield from blocks[done:]
 
 
-def _with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeString:
+def _render_with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeString:
     """Return the part as HTML, with the pictures between the runs of blocks."""
     what = _("Picture in the document")
     runs: list[SafeString] = []
@@ -77,28 +77,28 @@ def _with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeS
             addresses = [(item.url, what) for item in run if isinstance(item, Shown)]
             runs.append(format_html_join("\n", '<img src="{}" alt="{}" loading="lazy">', addresses))
         else:
-            runs.append(_anchored([item for item in run if isinstance(item, Placed)], cited))
+            runs.append(_render_anchored_blocks([item for item in run if isinstance(item, Placed)], cited))
     return format_html_join("\n", "{}", ((run,) for run in runs))
 
 
-def _slides(blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown]) -> SafeString:
-    in_order = _in_order(blocks, pictures)
-    slides = [(page, list(found)) for page, found in groupby(in_order, key=_slide)]
+def _render_slides(blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown]) -> SafeString:
+    in_order = _merge_by_position(blocks, pictures)
+    slides = [(page, list(found)) for page, found in groupby(in_order, key=_find_slide_number)]
     return format_html_join(
         "\n",
         '<section class="slide" aria-label="{}"><p class="slide-number">{}</p>\n{}</section>',
         (
-            (name := _("Slide %(number)s") % {"number": page or "–"}, name, _with_pictures(found, cited))
+            (name := _("Slide %(number)s") % {"number": page or "–"}, name, _render_with_pictures(found, cited))
             for page, found in slides
         ),
     )
 
 
-def _slide(each: Placed | Shown) -> int | None:
+def _find_slide_number(each: Placed | Shown) -> int | None:
     return each.page if isinstance(each, Shown) else each.block.page
 
 
-def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
+def _render_sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
     """Return a preview by sheets: each begins at its name; text before the first one continues an earlier sheet."""
     sheets: list[list[Placed]] = []
     for block in blocks:
@@ -108,7 +108,7 @@ def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
     body = format_html_join(
         "\n",
         '<section class="sheet" id="sheet-{}">\n{}</section>',
-        ((number, _anchored(found, cited)) for number, found in enumerate(sheets, 1)),
+        ((number, _render_anchored_blocks(found, cited)) for number, found in enumerate(sheets, 1)),
     )
     named = [
         (f"sheet-{number}", found[0].block.text)
@@ -118,7 +118,7 @@ def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
     return Preview("sheets", body, tuple(named) if len(named) > 1 else ())
 
 
-def _anchored(found: Sequence[Placed], cited: Span | None) -> SafeString:
+def _render_anchored_blocks(found: Sequence[Placed], cited: Span | None) -> SafeString:
     """Return blocks as HTML. The cited span is anchored only where it begins: an id is unique on a page."""
     begins = cited is not None and bool(found) and found[0].start <= cited.start < found[-1].end
-    return as_html(found, cited, anchor="cited" if begins else "")
+    return render_blocks(found, cited, anchor="cited" if begins else "")

@@ -35,7 +35,7 @@ class DocumentPlace:
         return PurePath(self.filename).suffix.lstrip(".").upper()
 
 
-def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentPlace]:
+def find_document_places(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentPlace]:
     """Return document → place, without documents that this person may not see."""
     ids = set(document_ids)
     if not ids:
@@ -43,12 +43,12 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
     successor = Document.objects.visible_to(principal).filter(pk=OuterRef("superseded_by"))
     rows = Document.objects.visible_to(principal).filter(pk__in=ids).annotate(is_superseded=Exists(successor))
     documents = list(rows.select_related("knowledge_base", "owner", "created_by", "current_version"))
-    above = folders_above(principal, {document.folder_id for document in documents})
+    above = find_folder_paths(principal, {document.folder_id for document in documents})
     return {
         document.pk: DocumentPlace(
-            (_name_of_base(document), *above[document.folder_id]),
+            (_format_base_name(document), *above[document.folder_id]),
             document.filename,
-            _owner(document),
+            _format_owner_name(document),
             document.current_version.created_at if document.current_version else document.updated_at,
             document.current_version.number if document.current_version else 1,
             document.is_superseded,
@@ -57,11 +57,11 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
     }
 
 
-def _name_of_base(document: Document) -> str:
+def _format_base_name(document: Document) -> str:
     return _("A file of this conversation") if document.is_attached else str(document.knowledge_base)
 
 
-def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
+def find_folder_paths(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
     """Return folder → names on the path to it, itself last, without the root, which is named like its base."""
     seen = Folder.objects.visible_to(principal).filter(parent__isnull=False)
     links = FolderLink.objects.filter(descendant__in=folder_ids, ancestor__in=seen).order_by("-depth")
@@ -71,7 +71,7 @@ def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, lis
     return found
 
 
-def folders_to_fill(
+def find_fillable_folders(
     principal: Principal, words: str, *, most: int, right: Right = Right.ADD
 ) -> list[tuple[UUID, tuple[str, ...]]]:
     """Return (id, names of the base and the folders down to it) of at most `most` folders that this person sees with the right, by name:
@@ -81,10 +81,10 @@ def folders_to_fill(
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(knowledge_base__name__icontains=word))
     found = list(rows.select_related("knowledge_base").order_by("knowledge_base__name", "name", "pk")[:most])
-    above = folders_above(principal, {row.pk for row in found})
+    above = find_folder_paths(principal, {row.pk for row in found})
     return sorted(((row.pk, (str(row.knowledge_base), *above[row.pk])) for row in found), key=lambda row: row[1])
 
 
-def _owner(document: Document) -> str:
+def _format_owner_name(document: Document) -> str:
     person = document.owner or document.created_by
     return (person.get_full_name() or person.get_username()) if person else ""

@@ -14,15 +14,15 @@ from django.utils.http import urlencode
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from authz.people.groups import called
+from authz.people.groups import find_accounts_by_name
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.documents.metadata_forms import narrowed, narrowing
+from knowledge.documents.metadata_forms import build_filter_fields, read_filter_conditions
 from knowledge.embedding.base import EmbeddingError
-from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
+from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, build_document_rows
 from knowledge.models import Document, DocumentField, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import load, parsers
-from knowledge.retrieval.conditions import Condition, holds
+from knowledge.parsers.base import load_parsers, parsers
+from knowledge.retrieval.conditions import Condition, build_document_filter
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.mails import AHEAD
 
@@ -52,12 +52,12 @@ SORTS: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def _types() -> list[tuple[str, Any]]:
-    load()
+def _list_type_choices() -> list[tuple[str, Any]]:
+    load_parsers()
     return [ANY, *((parser.extensions[0], parser.extensions[0].lstrip(".").upper()) for parser in parsers)]
 
 
-def _ages() -> list[tuple[str, Any]]:
+def _list_age_choices() -> list[tuple[str, Any]]:
     """Return the choices of age, anew for each form: a text with a number is in the language of that moment."""
     return [ANY, *((str(days), _("in the last %(days)s days") % {"days": days}) for days in AGES)]
 
@@ -68,11 +68,11 @@ class FindForm(forms.Form):
     q = forms.CharField(label=_("Words"), required=False, max_length=300)
     base = forms.UUIDField(required=False, widget=forms.HiddenInput)
     folder = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    type = forms.ChoiceField(label=capfirst(_("type")), required=False, choices=_types)
+    type = forms.ChoiceField(label=capfirst(_("type")), required=False, choices=_list_type_choices)
     owner = forms.CharField(label=capfirst(_("owner")), required=False, max_length=150)
     age = forms.TypedChoiceField(
         label=_("Changed"), required=False, coerce=int, empty_value=None,
-        choices=_ages,
+        choices=_list_age_choices,
     )  # fmt: skip
     state = forms.ChoiceField(label=capfirst(_("state")), required=False, choices=[ANY, *STATES.items()])
     sort = forms.ChoiceField(
@@ -85,12 +85,12 @@ class FindForm(forms.Form):
         """Add a filter for each of `of`, the fields of the chosen base."""
         super().__init__(*args, **kwargs)
         self._of = of
-        self.fields.update(narrowing(of))
+        self.fields.update(build_filter_fields(of))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Return the conditions on the base's fields."""
-        return narrowed(self._of, self.given)
+        return read_filter_conditions(self._of, self.given)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -131,12 +131,12 @@ def find_documents(
 
     Raises InvalidInput (too many words).
     """
-    documents = _narrowed(principal, given).filter(holds(conditions))
+    documents = _filter_documents(principal, given).filter(build_document_filter(conditions))
     order: tuple[Any, ...] = SORTS[given.get("sort") or "title"][1]
     is_by_text = holds_words = True
     if words := given.get("q", "").strip():
         try:
-            by_text, holds_words = _by_text(principal, words, given, conditions)
+            by_text, holds_words = _search_document_texts(principal, words, given, conditions)
         except EmbeddingError:
             by_text, is_by_text = [], False
         named = Q(title__icontains=words) | Q(filename__icontains=words)
@@ -148,12 +148,12 @@ def find_documents(
             order = ("place", "title", "pk")
     paginator = Paginator(documents.order_by(*order), PAGE_SIZE)
     page = paginator.get_page(number)
-    rows = rows_of(page.object_list.select_related("folder", "knowledge_base", "owner", "created_by"))  # type: ignore[attr-defined]
-    rows = _with_places(principal, rows)
+    rows = build_document_rows(page.object_list.select_related("folder", "knowledge_base", "owner", "created_by"))  # type: ignore[attr-defined]
+    rows = _add_row_places(principal, rows)
     ids = [row.document.pk for row in rows]
     shown = Document.objects.visible_to(principal).filter(pk__in=ids).values_list("pk", flat=True)
     changeable = Document.objects.reachable_by(principal, Right.CHANGE).filter(pk__in=ids).values_list("pk", flat=True)
-    superseded = shown.filter(_superseded(principal))
+    superseded = shown.filter(_build_superseded_filter(principal))
     return FoundDocuments(
         Page(rows, page.number, paginator),  # type: ignore[arg-type]
         is_by_text,
@@ -163,7 +163,7 @@ def find_documents(
     )
 
 
-def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
+def _add_row_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
     """Add its base and folder to each row; a folder that the person does not see is not named."""
     above = Folder.objects.visible_to(principal).filter(parent__isnull=False)
     names = {row.pk: str(row) for row in above.filter(pk__in={row.document.folder_id for row in rows})}
@@ -171,7 +171,7 @@ def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[Document
     return [replace(row, place=" / ".join(filter(None, way))) for row, way in zip(rows, ways, strict=True)]
 
 
-def _by_text(
+def _search_document_texts(
     principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[Condition, ...]
 ) -> tuple[list[UUID], bool]:
     """Return documents whose texts hold some words or come close in meaning, best first; and whether one holds any."""
@@ -186,7 +186,7 @@ def _by_text(
     return list(dict.fromkeys(hit.passage.document_id for hit in fitting)), holds_words
 
 
-def _narrowed(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Document]:
+def _filter_documents(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Document]:
     newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")
     documents = Document.objects.visible_to(principal).annotate(
         changed_at=Subquery(newest.values("created_at")[:1]),
@@ -199,12 +199,12 @@ def _narrowed(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Docume
     return documents
 
 
-def _within(principal: Principal, folder_id: UUID) -> Q:
+def _build_folder_filter(principal: Principal, folder_id: UUID) -> Q:
     seen = Folder.objects.visible_to(principal).filter(pk=folder_id)
     return Q(folder__ancestor_links__ancestor__in=seen)
 
 
-def _in_state(principal: Principal, state: str) -> Q:
+def _build_state_filter(principal: Principal, state: str) -> Q:
     if state == "review":
         return Q(review_on__lt=timezone.localdate())
     if state == "review-soon":
@@ -212,21 +212,23 @@ def _in_state(principal: Principal, state: str) -> Q:
     if state == "unapproved":
         return Q(**UNAPPROVED)
     if state == "superseded":
-        return _superseded(principal)
+        return _build_superseded_filter(principal)
     statuses = {"ready": [ParseStatus.COMPLETED], "failed": [ParseStatus.FAILED], "unfinished": list(UNFINISHED)}
     return Q(newest_status__in=statuses[state])
 
 
-def _superseded(principal: Principal) -> Q:
+def _build_superseded_filter(principal: Principal) -> Q:
     """Return ids of documents with a successor that this person may see; the existence of others is not revealed."""
     return Q(superseded_by__in=Document.objects.visible_to(principal))
 
 
 FILTERS: Mapping[str, Callable[[Principal, Any], Q]] = {
     "base": lambda principal, pk: Q(knowledge_base__in=KnowledgeBase.objects.visible_to(principal).filter(pk=pk)),
-    "folder": _within,
+    "folder": _build_folder_filter,
     "type": lambda _principal, suffix: Q(filename__iendswith=suffix),
-    "owner": lambda _principal, name: Q(owner__in=called(name)) | Q(owner=None, created_by__in=called(name)),
+    "owner": lambda _principal, name: (
+        Q(owner__in=find_accounts_by_name(name)) | Q(owner=None, created_by__in=find_accounts_by_name(name))
+    ),
     "age": lambda _principal, days: Q(changed_at__gte=timezone.now() - timedelta(days=days)),
-    "state": _in_state,
+    "state": _build_state_filter,
 }

@@ -9,18 +9,27 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import NotFound
-from knowledge.documents.office_preview import KINDS, Preview, Shown, preview_of
-from knowledge.ingestion.stages import load_parsed
-from knowledge.library import versions_of
+from knowledge.documents.office_preview import KINDS, Preview, Shown, build_office_preview
+from knowledge.ingestion.stages import load_parsed_document
+from knowledge.library import list_document_versions
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
-from knowledge.page_images import PAGED_TYPES, marked_page, page_png, picture_png
+from knowledge.page_images import PAGED_TYPES, find_page_marks, load_page_png, load_picture_png
 from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument
-from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
-from knowledge.sources.origin import Origin, origin_of
+from knowledge.rendering import (
+    Placed,
+    Span,
+    extract_excerpt,
+    find_hidden_blocks,
+    find_part_index,
+    has_page_positions,
+    render_blocks,
+    split_into_parts,
+)
+from knowledge.sources.origin import Origin, find_document_origin
 
 
 @dataclass(frozen=True)
@@ -109,114 +118,122 @@ def open_document(
     Recorded as opened. Raises NotFound.
     """
     document = get_visible(Document, principal, pk=document_id)
-    versions = versions_of(principal, document)
-    chunk = _chunk(principal, document, cited)
+    versions = list_document_versions(principal, document)
+    chunk = _find_cited_passage(principal, document, cited)
     wanted = next(
-        (item.pk for item in versions if item.number == number and is_read(item)), document.current_version_id
+        (item.pk for item in versions if item.number == number and is_version_parsed(item)), document.current_version_id
     )
-    version = _version(versions, chunk.version_id if chunk else wanted)
+    version = _find_wanted_version(versions, chunk.version_id if chunk else wanted)
     is_gone = cited is not None and chunk is None
     if version is None:
-        return Reader(document, versions, is_citation_gone=is_gone, origin=origin_of(principal, document))
-    parsed = load_parsed(version)
-    found = parts(parsed)
-    span = _span(parsed, chunk, cited.span) if chunk and cited else None
-    index = part_at(found, span.start) if span else min(max(part or 1, 1), len(found)) - 1
+        return Reader(document, versions, is_citation_gone=is_gone, origin=find_document_origin(principal, document))
+    parsed = load_parsed_document(version)
+    found = split_into_parts(parsed)
+    span = _convert_passage_span(parsed, chunk, cited.span) if chunk and cited else None
+    index = find_part_index(found, span.start) if span else min(max(part or 1, 1), len(found)) - 1
     blocks = found[index]
-    record(principal, Action.DOCUMENT_OPENED, document, detail={"version": version.number, "part": index + 1})
-    has_image = is_paged(parsed)
-    unseen = apart_in(parsed, found, index)
+    record_action(principal, Action.DOCUMENT_OPENED, document, detail={"version": version.number, "part": index + 1})
+    has_image = has_page_positions(parsed)
+    unseen = find_hidden_blocks(parsed, found, index)
     return Reader(
         document,
         versions,
         shown=version,
         part=index + 1,
         part_count=len(found),
-        body=as_html(blocks, span, anchor="" if has_image else "cited"),
-        preview=preview_of(version.mime_type, blocks, span, _pictures(version, parsed, found, index)),
-        unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
+        body=render_blocks(blocks, span, anchor="" if has_image else "cited"),
+        preview=build_office_preview(
+            version.mime_type, blocks, span, _find_part_pictures(version, parsed, found, index)
+        ),
+        unseen=render_blocks([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
-        image=_page_image(version, index + 1, blocks, span) if has_image else None,
-        passages=_passages(principal, version, blocks),
+        image=_build_page_image(version, index + 1, blocks, span) if has_image else None,
+        passages=_list_block_passages(principal, version, blocks),
         cited=chunk,
         is_citation_gone=is_gone,
-        origin=origin_of(principal, document, chunk.heading_path if chunk else ()),
+        origin=find_document_origin(principal, document, chunk.heading_path if chunk else ()),
     )
 
 
-def is_read(version: DocumentVersion) -> bool:
+def is_version_parsed(version: DocumentVersion) -> bool:
     return version.parse_status == ParseStatus.COMPLETED
 
 
-def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
+def record_shown_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
     """Record that passages of one version, loaded with it and its document, are shown, if there are any."""
     if passages:
         first = passages[0]
         detail = {"version": first.version.number, "chunks": [str(passage.id) for passage in passages]}
-        record(principal, Action.DOCUMENT_OPENED, first.document, detail=detail)
+        record_action(principal, Action.DOCUMENT_OPENED, first.document, detail=detail)
 
 
-def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> CitedSource:
+def open_cited_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> CitedSource:
     """Return a passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
     chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)
     document, version = chunk.document, chunk.version
-    parsed = load_parsed(version)
-    cited = _span(parsed, chunk, span)
-    blocks = excerpt(parsed, Span(chunk.start, chunk.end))
+    parsed = load_parsed_document(version)
+    cited = _convert_passage_span(parsed, chunk, span)
+    blocks = extract_excerpt(parsed, Span(chunk.start, chunk.end))
     page = next((block.block.page for block in blocks if cited.within(block.start, block.end)), chunk.page_from)
     image = None
-    if page and is_paged(parsed):
-        image = _page_image(version, page, parts(parsed)[page - 1], cited)
-    record(principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)})
+    if page and has_page_positions(parsed):
+        image = _build_page_image(version, page, split_into_parts(parsed)[page - 1], cited)
+    record_action(
+        principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)}
+    )
     return CitedSource(
         document,
         chunk,
         page=page,
         is_outdated=version.pk != document.current_version_id,
-        body=as_html(blocks, cited if span else None, heading_from=3),
+        body=render_blocks(blocks, cited if span else None, heading_from=3),
         image=image,
-        origin=origin_of(principal, document, chunk.heading_path),
-        successor=successor_of(principal, document),
+        origin=find_document_origin(principal, document, chunk.heading_path),
+        successor=find_visible_successor(principal, document),
         waits_for_approval=version.approved_at is None and document.knowledge_base.is_approval_wanted,
     )
 
 
-def successor_of(principal: Principal, document: Document) -> Document | None:
+def find_visible_successor(principal: Principal, document: Document) -> Document | None:
     """Return the document that holds instead of this one, where this person may see it."""
     if document.superseded_by_id is None:
         return None
     return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 
-def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
+def open_page_image(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
     """Return a page of a version as PNG; page: from 1. Recorded as shown. Raises NotFound."""
-    version = page_version(principal, document_id, version_number)
-    png = page_png(version, page)
-    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "page": page})
+    version = find_paged_version(principal, document_id, version_number)
+    png = load_page_png(version, page)
+    record_action(
+        principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "page": page}
+    )
     return png
 
 
-def open_picture(principal: Principal, document_id: UUID, version_number: int, number: int) -> bytes:
+def open_embedded_picture(principal: Principal, document_id: UUID, version_number: int, number: int) -> bytes:
     """Return a picture inside an Office file as PNG; number: from 1, in the order of the text. Recorded as shown. Raises NotFound."""
     version = get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=list(KINDS)
     )
-    if not is_read(version):
+    if not is_version_parsed(version):
         raise NotFound(_("This document has no such picture."))
-    png = picture_png(version, number)
-    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "picture": number})
+    png = load_picture_png(version, number)
+    record_action(
+        principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "picture": number}
+    )
     return png
 
 
-def page_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
+def find_paged_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
     """Return a version of a PDF or a picture. Raises NotFound."""
     return get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
     )
 
 
-def _pictures(
+def _find_part_pictures(
     version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int
 ) -> list[Shown]:
     """Return the pictures inside the part at `index`; one between two parts goes with the text that it follows."""
@@ -231,22 +248,22 @@ def _pictures(
     ]
 
 
-def _page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:
-    marks = marked_page(version, number, blocks, cited)
+def _build_page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:
+    marks = find_page_marks(version, number, blocks, cited)
     return PageImage(version, number, marks, is_lost=cited is not None and not marks.boxes)
 
 
-def _chunk(principal: Principal, document: Document, cited: Cited | None) -> Chunk | None:
+def _find_cited_passage(principal: Principal, document: Document, cited: Cited | None) -> Chunk | None:
     if cited is None:
         return None
     return Chunk.objects.visible_to(principal).filter(document=document, id=cited.chunk_id).first()
 
 
-def _version(versions: Sequence[DocumentVersion], wanted: UUID | None) -> DocumentVersion | None:
+def _find_wanted_version(versions: Sequence[DocumentVersion], wanted: UUID | None) -> DocumentVersion | None:
     return next((version for version in versions if version.pk == wanted), None)
 
 
-def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[Placed]) -> Sequence[Chunk]:
+def _list_block_passages(principal: Principal, version: DocumentVersion, blocks: Sequence[Placed]) -> Sequence[Chunk]:
     if not blocks:
         return ()
     inside = {"start__gte": blocks[0].start, "start__lt": blocks[-1].end}
@@ -255,7 +272,7 @@ def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[P
     )
 
 
-def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:
+def _convert_passage_span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:
     """Return a span of a passage's text as a span of the document's; what the passage repeats (a header row) is no part of it."""
     text = parsed.text[chunk.start : chunk.end]
     body = text.strip("\n").rstrip()

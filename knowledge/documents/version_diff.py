@@ -8,13 +8,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput
-from knowledge.documents.block_diff import Steps, changes
-from knowledge.documents.text import is_read
-from knowledge.ingestion.stages import load_parsed
+from knowledge.documents.block_diff import Steps, diff_blocks
+from knowledge.documents.text import is_version_parsed
+from knowledge.ingestion.stages import load_parsed_document
 from knowledge.models import DocumentVersion
 
 AROUND = 2  # unchanged blocks that are shown before and after a difference
@@ -47,32 +47,34 @@ def compare_versions(principal: Principal, document_id: UUID, *, older: int, new
     """Compare two versions by number; recorded as opened. Raises NotFound, InvalidInput (one of them was not read)."""
     versions = [get_visible(DocumentVersion, principal, document_id=document_id, number=n) for n in (older, newer)]
     for version in versions:
-        if not is_read(version):
+        if not is_version_parsed(version):
             raise InvalidInput(
                 _("Version %(number)s could not be read, so there is no text to compare.") % {"number": version.number}
             )
-    record(principal, Action.DOCUMENT_OPENED, versions[0].document, detail={"versions": [older, newer]})
-    before, after = ([block.text for block in load_parsed(version).blocks] for version in versions)
+    record_action(principal, Action.DOCUMENT_OPENED, versions[0].document, detail={"versions": [older, newer]})
+    before, after = ([block.text for block in load_parsed_document(version).blocks] for version in versions)
     if sum(map(len, before)) + sum(map(len, after)) > MAX_CHARACTERS:
         raise InvalidInput(
             _("These versions are too long to compare here. Download both, and compare them on your computer.")
         )
-    pieces = tuple(islice(differences(before, after), MAX_PIECES + 1))
+    pieces = tuple(islice(iterate_changed_blocks(before, after), MAX_PIECES + 1))
     return Comparison(versions[0], versions[1], pieces[:MAX_PIECES], is_cut=len(pieces) > MAX_PIECES)
 
 
-def differences(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:
+def iterate_changed_blocks(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:
     """Yield removed and added blocks, with AROUND unchanged blocks beside them. steps: the budget of comparisons."""
-    found = changes(before, after, steps or Steps())
+    found = diff_blocks(before, after, steps or Steps())
     for place, (is_same, part) in enumerate(found):
         if is_same:
-            yield from _context(before[part.a : part.b], is_first=place == 0, is_last=place == len(found) - 1)
+            yield from _iterate_context_blocks(
+                before[part.a : part.b], is_first=place == 0, is_last=place == len(found) - 1
+            )
         else:
             yield from (Piece("removed", text) for text in before[part.a : part.b])
             yield from (Piece("added", text) for text in after[part.c : part.d])
 
 
-def _context(same: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Piece]:
+def _iterate_context_blocks(same: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Piece]:
     head = 0 if is_first else AROUND
     tail = 0 if is_last else AROUND
     left_out = len(same) - head - tail

@@ -91,7 +91,7 @@ class EmbedderOptions:
 embedders: Registry[Callable[[EmbedderOptions], Embedder]] = Registry("embedder")
 
 
-def readable(text: str, *, characters: int) -> str:
+def sanitise_text(text: str, *, characters: int) -> str:
     """Return the first `characters` of any string as one that tokenizers and JSON accept: no lone surrogates, no NUL."""
     cut = text[:characters]
     return cut.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")

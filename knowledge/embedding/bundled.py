@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.embedding.base import Embedder, EmbedderOptions, embedders
-from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, checked_model
+from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, find_intact_model
 from knowledge.embedding.tokenizer import Tokenizer
-from knowledge.text.chinese_script import simplified
+from knowledge.text.chinese_script import simplify_chinese
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
 COMMON, MIN_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
@@ -64,64 +64,64 @@ class BundledEmbedder:
         self._used = 0.0  # by the monotonic clock
         self._loading = threading.Lock()
         self._loaded: _Runtime | None = None
-        self._encoded = lru_cache(RECENT_TEXTS)(self._encode)
+        self._encoded = lru_cache(RECENT_TEXTS)(self._encode_text)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        vectors = self._map(partial(self._sentence, PASSAGE), texts)
+        vectors = self._embed_in_parallel(partial(self._embed_sentence, PASSAGE), texts)
         return np.array(vectors, np.float32).reshape(len(vectors), self.dimensions)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._sentence(QUERY, text)
+        return self._embed_sentence(QUERY, text)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        runtime = self._runtime()
-        return [len(runtime.tokenizer.encode(simplified(text))) for text in texts]
+        runtime = self._load_runtime()
+        return [len(runtime.tokenizer.encode(simplify_chinese(text))) for text in texts]
 
     def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        return self._map(partial(self._tokens, PASSAGE), texts)
+        return self._embed_in_parallel(partial(self._embed_tokens, PASSAGE), texts)
 
     def query_tokens(self, text: str) -> NDArray[np.float32]:
-        return self._tokens(QUERY, text)
+        return self._embed_tokens(QUERY, text)
 
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        rarity = self._runtime().tokenizer.rarity
+        rarity = self._load_runtime().tokenizer.rarity
         return [
             np.maximum(np.array(rarity(ids), np.float32) - COMMON, MIN_WEIGHT)
             for ids in (self._content(PASSAGE, text) for text in texts)
         ]
 
-    def _sentence(self, prefix: str, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._run(SENTENCE, prefix, self._content(prefix, text))
+    def _embed_sentence(self, prefix: str, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._run_session(SENTENCE, prefix, self._content(prefix, text))
         return vector
 
-    def _tokens(self, prefix: str, text: str) -> NDArray[np.float32]:
+    def _embed_tokens(self, prefix: str, text: str) -> NDArray[np.float32]:
         content = self._content(prefix, text)
-        return self._own(self._run(TOKENS, prefix, content), prefix, content)
+        return self._select_own_rows(self._run_session(TOKENS, prefix, content), prefix, content)
 
-    def _own(self, rows: NDArray[np.float32], prefix: str, content: list[int]) -> NDArray[np.float32]:
+    def _select_own_rows(self, rows: NDArray[np.float32], prefix: str, content: list[int]) -> NDArray[np.float32]:
         """Return the rows of the text's own tokens, normalised."""
-        start = 1 + len(self._runtime().prefixes[prefix])
+        start = 1 + len(self._load_runtime().prefixes[prefix])
         own = rows[start : start + len(content)]
         normalised: NDArray[np.float32] = own / np.linalg.norm(own, axis=1, keepdims=True)
         return normalised
 
     def _content(self, prefix: str, text: str) -> list[int]:
         """Return the ids of the text's own tokens, cut so that prefix and special tokens still fit."""
-        room = self.max_tokens - 2 - len(self._runtime().prefixes[prefix])
+        room = self.max_tokens - 2 - len(self._load_runtime().prefixes[prefix])
         return self._encoded(text)[:room]
 
-    def _encode(self, text: str) -> list[int]:
-        return self._runtime().tokenizer.encode(simplified(text[:READ_CHARACTERS]))[: self.max_tokens]
+    def _encode_text(self, text: str) -> list[int]:
+        return self._load_runtime().tokenizer.encode(simplify_chinese(text[:READ_CHARACTERS]))[: self.max_tokens]
 
-    def _run(self, output: str, prefix: str, content: list[int]) -> Any:
-        runtime = self._runtime()
+    def _run_session(self, output: str, prefix: str, content: list[int]) -> Any:
+        runtime = self._load_runtime()
         tokenizer = runtime.tokenizer
         ids = np.array([[tokenizer.bos, *runtime.prefixes[prefix], *content, tokenizer.eos]], np.int64)
         return runtime.session.run([output], {INPUT: ids})[0][0]
 
-    def _map(self, embed: Any, texts: Sequence[str]) -> list[Any]:
+    def _embed_in_parallel(self, embed: Any, texts: Sequence[str]) -> list[Any]:
         """Embed every text, in order, on `threads` threads; the longest start first so that they end together."""
-        self._runtime()
+        self._load_runtime()
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         if self._threads == 1 or len(texts) < 2:
             results = [embed(texts[index]) for index in order]
@@ -130,14 +130,14 @@ class BundledEmbedder:
                 results = list(pool.map(embed, (texts[index] for index in order)))
         return [result for _, result in sorted(zip(order, results, strict=True), key=lambda pair: pair[0])]
 
-    def _runtime(self) -> _Runtime:
+    def _load_runtime(self) -> _Runtime:
         self._used = time.monotonic()
         runtime = self._loaded
         if runtime is None:
             with self._loading:
                 runtime = self._loaded
                 if runtime is None:
-                    runtime = self._loaded = _Runtime(checked_model(self._cache_dir))
+                    runtime = self._loaded = _Runtime(find_intact_model(self._cache_dir))
                     if self._release_after is not None:
                         threading.Thread(target=self._release_when_idle, name="release-model", daemon=True).start()
         return runtime
@@ -159,8 +159,8 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _bundled(options: EmbedderOptions) -> Embedder:
+def _build_bundled_embedder(options: EmbedderOptions) -> Embedder:
     return BundledEmbedder(options.cache_dir, threads=options.threads, release_after=options.release_after)
 
 
-embedders.add("bundled", _bundled)
+embedders.add("bundled", _build_bundled_embedder)

@@ -74,7 +74,7 @@ class GraphBuilder:
     def word_embeddings(self) -> str:
         """Add the look-up of vocabulary rows; the vocabulary stays in its 4 bits."""
         matrix = self.weights.four_bit("emb.word", self.shape.hidden)
-        self.constants.append(int4_tensor("emb.word", matrix))
+        self.constants.append(build_int4_tensor("emb.word", matrix))
         scales = self.constant("emb.word.scale", matrix.scales.astype(np.float32))
         block = {"block_size": self.shape.block, "gather_axis": 0, "quantize_axis": 1}
         return self.node("ms.GatherBlockQuantized", ["emb.word", INPUT, scales], "words", **block)
@@ -154,7 +154,7 @@ class GraphBuilder:
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
 
-def int4_tensor(name: str, matrix: FourBit) -> onnx.TensorProto:
+def build_int4_tensor(name: str, matrix: FourBit) -> onnx.TensorProto:
     """Return the matrix as ONNX INT4: two's complement, two values a byte, the first in the low half."""
     values = matrix.values().reshape(len(matrix.nibbles), -1) ^ 8  # n - 8 in four bits
     tensor = onnx.TensorProto(name=name, data_type=TensorProto.INT4, dims=values.shape)

@@ -15,13 +15,13 @@ MANIFEST = "manifest.json"
 INPUT, SENTENCE, TOKENS = "input_ids", "sentence", "tokens"  # names in the graph
 
 
-def checked_model(cache_dir: Path) -> Path:
+def find_intact_model(cache_dir: Path) -> Path:
     """Return the folder of the intact model. Raises ModelMissing with the reason; changes nothing."""
     folder = cache_dir / SPACE
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         expected: dict[str, str] = manifest["sha256"]
-        changed = [name for name in FILES if sha256_of(folder / name) != expected[name]]
+        changed = [name for name in FILES if compute_sha256(folder / name) != expected[name]]
     except FileNotFoundError as error:
         missing = "has not been prepared yet" if not folder.exists() else f"lacks {Path(error.filename).name}"
         raise ModelMissing(f"The bundled embedding model in {folder} {missing}.") from error
@@ -32,6 +32,6 @@ def checked_model(cache_dir: Path) -> Path:
     return folder
 
 
-def sha256_of(path: Path) -> str:
+def compute_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,7 +14,7 @@ from knowledge.embedding.base import (
     EmbedderUnavailable,
     embedders,
     prefixes_of,
-    readable,
+    sanitise_text,
 )
 
 BATCH_TEXTS = 32
@@ -72,16 +72,18 @@ class OpenAICompatibleEmbedder:
     @property
     def dimensions(self) -> int:
         if not self._dimensions:
-            self._embed(["dimensions"])
+            self._embed_texts(["dimensions"])
         return self._dimensions
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         batches = [texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)]
-        vectors = [self._embed([self._passage_prefix + self._sent(text) for text in batch]) for batch in batches]
+        vectors = [
+            self._embed_texts([self._passage_prefix + self._prepare_text(text) for text in batch]) for batch in batches
+        ]
         return np.concatenate(vectors) if vectors else np.zeros((0, self.dimensions), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._embed([self._query_prefix + self._sent(text)])[0]
+        vector: NDArray[np.float32] = self._embed_texts([self._query_prefix + self._prepare_text(text)])[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -89,11 +91,11 @@ class OpenAICompatibleEmbedder:
         return [count + -(-(len(text) - count) // 4) for text, count in zip(texts, wide, strict=True)]
 
     @staticmethod
-    def _sent(text: str) -> str:
+    def _prepare_text(text: str) -> str:
         """Return the text to send: never empty, since most services refuse that."""
-        return readable(text, characters=MAX_CHARACTERS).strip() or "-"
+        return sanitise_text(text, characters=MAX_CHARACTERS).strip() or "-"
 
-    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+    def _embed_texts(self, texts: list[str]) -> NDArray[np.float32]:
         import openai
 
         try:
@@ -102,25 +104,25 @@ class OpenAICompatibleEmbedder:
             )
         except self._temporary as error:
             raise EmbedderUnavailable(
-                f"The embedding service at {self._base_url} did not answer after {ATTEMPTS} attempts: {_reason(error)}"
+                f"The embedding service at {self._base_url} did not answer after {ATTEMPTS} attempts: {_format_error(error)}"
             ) from error
         except openai.APIStatusError as error:
             raise EmbedderMisconfigured(
                 f"The embedding service at {self._base_url} refused the model {self._model!r} "
-                f"with status {error.status_code}: {_reason(error)}"
+                f"with status {error.status_code}: {_format_error(error)}"
             ) from error
         except (openai.OpenAIError, ValueError) as error:
             raise EmbedderMisconfigured(
-                f"The address {self._base_url} does not answer as an embedding service: {_reason(error)}"
+                f"The address {self._base_url} does not answer as an embedding service: {_format_error(error)}"
             ) from error
         rows = sorted(answer.data or [], key=lambda row: row.index)
         if [row.index for row in rows] != list(range(len(texts))):
             raise EmbedderMisconfigured(
                 f"The embedding service at {self._base_url} sent {len(rows)} vectors for {len(texts)} texts."
             )
-        return self._checked([row.embedding for row in rows])
+        return self._normalise_rows([row.embedding for row in rows])
 
-    def _checked(self, rows: list[list[float]]) -> NDArray[np.float32]:
+    def _normalise_rows(self, rows: list[list[float]]) -> NDArray[np.float32]:
         """Return the rows as unit vectors of the one known length."""
         with self._learning:
             self._dimensions = self._dimensions or len(rows[0])
@@ -137,14 +139,14 @@ class OpenAICompatibleEmbedder:
         return normalised
 
 
-def _reason(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def _openai_compatible(options: EmbedderOptions) -> Embedder:
+def _build_openai_embedder(options: EmbedderOptions) -> Embedder:
     if not options.base_url or not options.model:
         raise EmbedderMisconfigured("The embedder openai_compatible needs a base URL and the name of a model.")
     return OpenAICompatibleEmbedder(base_url=options.base_url, model=options.model, api_key=options.api_key)
 
 
-embedders.add("openai_compatible", _openai_compatible)
+embedders.add("openai_compatible", _build_openai_embedder)

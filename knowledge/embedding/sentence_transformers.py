@@ -15,7 +15,7 @@ from knowledge.embedding.base import (
     ModelMissing,
     embedders,
     prefixes_of,
-    readable,
+    sanitise_text,
 )
 
 BATCH_TEXTS = 16
@@ -51,37 +51,39 @@ class SentenceTransformersEmbedder:
 
     @property
     def dimensions(self) -> int:
-        return int(self._model().get_embedding_dimension())
+        return int(self._find_or_load_model().get_embedding_dimension())
 
     @property
     def max_tokens(self) -> int:
-        return int(self._model().max_seq_length or 512)
+        return int(self._find_or_load_model().max_seq_length or 512)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
         with self._lock:
-            model = self._model()
+            model = self._find_or_load_model()
             prefix = "" if model.prompts.get("document") or model.prompts.get("passage") else prefixes_of(self._name)[1]
-            return self._vectors(model.encode_document, [prefix + text for text in self._readable(texts)])
+            return self._compute_vectors(model.encode_document, [prefix + text for text in self._sanitise_texts(texts)])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         with self._lock:
-            model = self._model()
+            model = self._find_or_load_model()
             prefix = "" if model.prompts.get("query") else prefixes_of(self._name)[0]
-            vector: NDArray[np.float32] = self._vectors(model.encode_query, [prefix + self._readable([text])[0]])[0]
+            vector: NDArray[np.float32] = self._compute_vectors(
+                model.encode_query, [prefix + self._sanitise_texts([text])[0]]
+            )[0]
             return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         with self._lock:
-            tokenizer = self._model().tokenizer
-            cleaned = [readable(text, characters=len(text)) for text in texts]
+            tokenizer = self._find_or_load_model().tokenizer
+            cleaned = [sanitise_text(text, characters=len(text)) for text in texts]
             return [len(tokenizer.encode(text, add_special_tokens=False, verbose=False)) for text in cleaned]
 
-    def _readable(self, texts: Sequence[str]) -> list[str]:
-        return [readable(text, characters=self.max_tokens * CHARACTERS_PER_TOKEN) for text in texts]
+    def _sanitise_texts(self, texts: Sequence[str]) -> list[str]:
+        return [sanitise_text(text, characters=self.max_tokens * CHARACTERS_PER_TOKEN) for text in texts]
 
-    def _vectors(self, encode: Any, texts: list[str]) -> NDArray[np.float32]:
+    def _compute_vectors(self, encode: Any, texts: list[str]) -> NDArray[np.float32]:
         vectors = encode(
             texts,
             batch_size=BATCH_TEXTS,
@@ -91,13 +93,13 @@ class SentenceTransformersEmbedder:
         )
         return np.asarray(vectors, np.float32)
 
-    def _model(self) -> Any:
+    def _find_or_load_model(self) -> Any:
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._load()
+                self._loaded = self._load_model()
             return self._loaded
 
-    def _load(self) -> Any:
+    def _load_model(self) -> Any:
         library = load_library()
         import torch
 
@@ -109,10 +111,10 @@ class SentenceTransformersEmbedder:
             raise ModelMissing(f"The embedding model {self._name!r} could not be loaded: {reason}") from error
 
 
-def _sentence_transformers(options: EmbedderOptions) -> Embedder:
+def _build_sentence_embedder(options: EmbedderOptions) -> Embedder:
     if not options.model:
         raise EmbedderMisconfigured("The embedder sentence_transformers needs the name or path of a model.")
     return SentenceTransformersEmbedder(options.model, cache_dir=options.cache_dir, threads=options.threads)
 
 
-embedders.add("sentence_transformers", _sentence_transformers)
+embedders.add("sentence_transformers", _build_sentence_embedder)

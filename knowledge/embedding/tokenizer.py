@@ -36,14 +36,14 @@ class Tokenizer:
         # of memory views, which give numbers of Python several times as fast as arrays of numpy do
         self._numbers, self._scores = (memoryview(np.load(folder / name, mmap_mode="r")) for name in (NUMBERS, SCORES))
         self._unknown_score = min(self._scores) - UNKNOWN_PENALTY
-        self._cached = lru_cache(CACHED_WORDS)(self._segment)
+        self._cached = lru_cache(CACHED_WORDS)(self._segment_word)
 
     def encode(self, text: str) -> list[int]:
         """Return the piece ids of a text; empty for a text of nothing but spaces and controls."""
         ids: list[int] = []
         for word in self.normalise(text).split():
             marked = SPACE_MARK + word
-            ids += self._cached(marked) if len(marked) <= CACHED_CHARACTERS else self._segment(marked)
+            ids += self._cached(marked) if len(marked) <= CACHED_CHARACTERS else self._segment_word(marked)
         return ids
 
     def rarity(self, ids: Sequence[int]) -> list[float]:
@@ -55,7 +55,7 @@ class Tokenizer:
         readable = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return unicodedata.normalize("NFC", readable).translate(self._characters)
 
-    def _segment(self, word: str) -> list[int]:
+    def _segment_word(self, word: str) -> list[int]:
         """Return the likeliest split of one word (Viterbi); a character outside every piece is one unknown token."""
         length, longest = len(word), self._longest
         best = [0.0] + [IMPOSSIBLE] * length

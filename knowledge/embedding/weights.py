@@ -140,9 +140,9 @@ class WeightFile:
         blob = self._data[at : at + blob_bytes]
         pieces = [blob[start:end].decode() for start, end in pairwise(offsets)]
         mask = len(pieces) - 1  # the last one, as in every XLM-RoBERTa vocabulary
-        return Vocabulary(pieces, scores.tolist(), bos, eos, pad, unk, mask, dict(self._character_map()))
+        return Vocabulary(pieces, scores.tolist(), bos, eos, pad, unk, mask, dict(self._read_character_map()))
 
-    def _character_map(self) -> Iterator[tuple[str, str]]:
+    def _read_character_map(self) -> Iterator[tuple[str, str]]:
         at = self._characters_at
         count, _ = struct.unpack_from("<iI", self._data, at)
         at += 8
@@ -172,7 +172,7 @@ class WeightFile:
         return FourBit(np.ascontiguousarray(raw[:, :, 2:]), scales)
 
 
-def installed_weight_file() -> Path:
+def find_weight_file() -> Path:
     """Return the path of the file in the installed wheel, found without importing its engine. Raises ModelMissing."""
     spec = importlib.util.find_spec(WEIGHT_PACKAGE)
     if spec is None or spec.origin is None:

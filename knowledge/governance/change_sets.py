@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -12,15 +13,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from authz.explanations.impact import Effects
-from authz.people.units import join, leave, move_unit, require_administrator
+from authz.people.units import add_member, move_unit, remove_member, require_administrator
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.holders import bases_about
+from authz.rights.holders import find_bases_about_group
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, Membership, What
 from knowledge.governance.effective_rights import base_id_of
-from knowledge.governance.parameters import carried_by, governed_place, group_named, unit_named, user_named
+from knowledge.governance.parameters import (
+    find_governed_place,
+    find_group_by_name,
+    find_group_carrier,
+    find_unit_by_name,
+    find_user_by_name,
+)
 
 T = TypeVar("T")
 
@@ -62,15 +69,15 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
     set as `changes.0`.
     """
-    steps = [_with_number(number, lambda item=item: _step(by, item)) for number, item in enumerate(asked)]  # type: ignore[misc]
+    steps = [_run_numbered_change(number, partial(_plan_change, by, item)) for number, item in enumerate(asked)]
 
     def make() -> None:
         for number, step in enumerate(steps):
-            _with_number(number, step.apply)
+            _run_numbered_change(number, step.apply)
 
     targets = {(type(step.target), step.target.pk): step.target for step in steps}
     detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(item.what for item in asked)), "changes": len(asked)}
-    return dry_run.preview(
+    return dry_run.preview_change_effects(
         by,
         make,
         target=next(iter(targets.values())) if len(targets) == 1 else None,
@@ -79,57 +86,57 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
     )
 
 
-def _with_number(number: int, work: Callable[[], T]) -> T:
+def _run_numbered_change(number: int, work: Callable[[], T]) -> T:
     try:
         return work()
     except CopilotError as problem:
         raise type(problem)(f"changes.{number}: {problem}") from problem
 
 
-def _step(by: Principal, asked: Asked) -> PlannedChange:
+def _plan_change(by: Principal, asked: Asked) -> PlannedChange:
     """Check rights, then look up names: a person without rights must not learn which names exist."""
     if asked.what in Membership.values:
         require_administrator(by)
-        return _membership(by, asked)
+        return _plan_membership_change(by, asked)
     if asked.what in OfUnits.values:
         require_administrator(by)
-        return _unit(by, asked)
+        return _plan_unit_move(by, asked)
     if asked.id is None:
         raise InvalidInput(_("Give the kind and id of the place to change."))
     kind, place_id = asked.kind, asked.id
-    place = governed_place(by, kind, place_id)
-    change = _change(asked)
+    place = find_governed_place(by, kind, place_id)
+    change = _build_change(asked)
     # read again when its turn comes: a document's node may be made by the change before
     return PlannedChange(
-        place, frozenset({base_id_of(place)}), lambda: change.apply(by, governed_place(by, kind, place_id))
+        place, frozenset({base_id_of(place)}), lambda: change.apply(by, find_governed_place(by, kind, place_id))
     )
 
 
-def _change(asked: Asked) -> Change:
+def _build_change(asked: Asked) -> Change:
     what = What(asked.what)
     if what not in ABOUT_A_HOLDER:
         return Change(what, copy=asked.copy, parent_id=asked.parent)
     if not asked.rights:
         raise InvalidInput(_("Choose at least one right."))
-    return Change(what, _holder(asked), asked.rights, asked.ends_at, asked.reason)
+    return Change(what, _find_holder(asked), asked.rights, asked.ends_at, asked.reason)
 
 
-def _holder(asked: Asked) -> User | Group:
+def _find_holder(asked: Asked) -> User | Group:
     if bool(asked.user) == bool(asked.group):
         raise InvalidInput(_("Name either a user or a group."))
-    return user_named(asked.user) if asked.user else group_named(asked.group)
+    return find_user_by_name(asked.user) if asked.user else find_group_by_name(asked.group)
 
 
-def _membership(by: Principal, asked: Asked) -> PlannedChange:
+def _plan_membership_change(by: Principal, asked: Asked) -> PlannedChange:
     if not (asked.user and asked.group):
         raise InvalidInput(_("Enter the person and the group, unit or role."))
-    user, group = user_named(asked.user), group_named(asked.group)
-    place, change = carried_by(group), join if asked.what == Membership.JOIN else leave
-    return PlannedChange(user, frozenset(bases_about(group)), lambda: change(by, place, user=user))
+    user, group = find_user_by_name(asked.user), find_group_by_name(asked.group)
+    place, change = find_group_carrier(group), add_member if asked.what == Membership.JOIN else remove_member
+    return PlannedChange(user, frozenset(find_bases_about_group(group)), lambda: change(by, place, user=user))
 
 
-def _unit(by: Principal, asked: Asked) -> PlannedChange:
-    unit = unit_named(asked.unit)
-    parent = unit_named(asked.below) if asked.below else None
-    bases = bases_about(unit.group) | (bases_about(parent.group) if parent else set())
+def _plan_unit_move(by: Principal, asked: Asked) -> PlannedChange:
+    unit = find_unit_by_name(asked.unit)
+    parent = find_unit_by_name(asked.below) if asked.below else None
+    bases = find_bases_about_group(unit.group) | (find_bases_about_group(parent.group) if parent else set())
     return PlannedChange(unit, frozenset(bases), lambda: move_unit(by, unit, parent=parent))

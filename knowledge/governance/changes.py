@@ -15,19 +15,19 @@ from django.utils.translation import gettext_lazy
 
 from authz.explanations.impact import Effects
 from authz.models import OrgUnit, Role
-from authz.people.groups import known_as
-from authz.people.units import join, leave
+from authz.people.groups import format_person_name
+from authz.people.units import add_member, remove_member
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.governing import get_governed
-from authz.rights.holders import bases_about
+from authz.rights.holders import find_bases_about_group
 from copilot_site.lib.errors import InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.effective_rights import base_id_of
-from knowledge.governance.parameters import Place, group_named, user_named
+from knowledge.governance.parameters import Place, find_group_by_name, find_user_by_name
 from knowledge.models import Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
-from knowledge.services.folders import govern_folder
+from knowledge.services.folders import rename_and_move_folder
 
 
 class What(models.TextChoices):
@@ -62,7 +62,7 @@ class Change:
 
     @property
     def holder_text(self) -> str:
-        return known_as(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
+        return format_person_name(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
 
     def apply(self, by: Principal, place: Place) -> None:
         """Make the change. Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
@@ -75,27 +75,27 @@ class Change:
         elif self.what is What.RESTORE:
             access.restore_inheritance(by, place)
         elif self.what is What.MOVE:
-            self._move(by, place)
+            self._move_folder(by, place)
         elif isinstance(place, Folder):
             access.set_discoverable(by, place, is_discoverable=self.what is What.TELL)
         else:
             raise InvalidInput(_("Only folder names can be shown or hidden."))
 
-    def _move(self, by: Principal, place: Place) -> None:
+    def _move_folder(self, by: Principal, place: Place) -> None:
         if not isinstance(place, Folder):
             raise InvalidInput(_("Only folders are moved here; documents are moved on their own pages."))
         parent = get_governed(Folder, by, pk=self.parent_id, kind=FolderKind.FOLDER)
-        govern_folder(by, folder_id=place.pk, name=place.name, parent_id=parent.pk)
+        rename_and_move_folder(by, folder_id=place.pk, name=place.name, parent_id=parent.pk)
 
     def _apply_to_holder(self, by: Principal, place: Place, holder: User | Group) -> None:
         if self.what is What.GIVE:
-            access.give(by, self.rights, place, to=holder, expires_at=self.ends_at)
+            access.grant_place_rights(by, self.rights, place, to=holder, expires_at=self.ends_at)
         elif self.what is What.TAKE_BACK:
-            access.take_back(by, self.rights, place, of=holder)
+            access.revoke_place_rights(by, self.rights, place, of=holder)
         elif self.what is What.DENY:
-            access.deny(by, self.rights, place, to=holder, reason=self.reason)
+            access.deny_place_rights(by, self.rights, place, to=holder, reason=self.reason)
         else:
-            access.undeny(by, self.rights, place, of=holder)
+            access.revoke_place_denials(by, self.rights, place, of=holder)
 
 
 class ChangeForm(forms.Form):
@@ -126,13 +126,15 @@ class ChangeForm(forms.Form):
             raise InvalidInput(_("Choose at least one right."))
         if not given["holder"].strip():
             raise InvalidInput(_("Enter a person or a group."))
-        ends_at = end_of(given["until"]) if given["until"] else None
-        return Change(what, _holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
+        ends_at = compute_end_of_day(given["until"]) if given["until"] else None
+        return Change(what, _find_holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
 
 
-def _holder(kind: str, name: str) -> User | Group:
+def _find_holder(kind: str, name: str) -> User | Group:
     """Return the holder of this kind, else of the other, whose names the same field offers; effects are shown first."""
-    named, other = (group_named, user_named) if kind == "group" else (user_named, group_named)
+    named, other = (
+        (find_group_by_name, find_user_by_name) if kind == "group" else (find_user_by_name, find_group_by_name)
+    )
     try:
         return named(name)
     except InvalidInput:
@@ -141,14 +143,14 @@ def _holder(kind: str, name: str) -> User | Group:
         raise
 
 
-def end_of(day: date) -> datetime:
+def compute_end_of_day(day: date) -> datetime:
     """Return the moment a last day is over, in the site's time zone."""
     return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
 
 
-def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
+def apply_place_change(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
     """Make a change on a place, or show what it would do: `dry_run.carry_out`."""
-    return dry_run.carry_out(
+    return dry_run.apply_confirmed_change(
         by,
         lambda: change.apply(by, place),
         what=change.what.value,
@@ -168,12 +170,12 @@ def change_membership(
     by: Principal, user: User, place: OrgUnit | Role | Group, what: Membership, *, confirmed: str = ""
 ) -> Effects | None:
     """Let a person join or leave, or show what that would do. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
-    change = join if what is Membership.JOIN else leave
-    return dry_run.carry_out(
+    change = add_member if what is Membership.JOIN else remove_member
+    return dry_run.apply_confirmed_change(
         by,
         lambda: change(by, place, user=user),
         what=what.value,
         target=user,
-        base_ids=bases_about(place if isinstance(place, Group) else place.group),
+        base_ids=find_bases_about_group(place if isinstance(place, Group) else place.group),
         confirmed=confirmed,
     )

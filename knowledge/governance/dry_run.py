@@ -7,13 +7,13 @@ from uuid import UUID
 from django.db import models, transaction
 
 from audit.actions import Action
-from audit.record import record
-from authz.explanations.impact import Effects, compare
+from audit.record import record_action
+from authz.explanations.impact import Effects, compare_rights
 from authz.principal import Principal
-from knowledge.governance.effective_rights import rights_tables_of
+from knowledge.governance.effective_rights import load_rights_tables
 
 
-def carry_out(
+def apply_confirmed_change(
     by: Principal,
     change: Callable[[], None],
     *,
@@ -31,15 +31,15 @@ def carry_out(
     they were shown, the effects differ and must be confirmed again. Raises what the change raises.
     """
     with transaction.atomic():
-        effects = _made(change, base_ids)
+        effects = _measure_effects(change, base_ids)
         if effects.fingerprint == confirmed or not (effects.people or asks_always):
             return None
         transaction.set_rollback(True)
-    _record(by, effects, target, {"what": what})
+    _record_preview(by, effects, target, {"what": what})
     return effects
 
 
-def preview(
+def preview_change_effects(
     by: Principal,
     change: Callable[[], None],
     *,
@@ -49,18 +49,18 @@ def preview(
 ) -> Effects:
     """Return the effects of a change: it is made and always undone; the preview is recorded. Raises what the change raises."""
     with transaction.atomic():
-        effects = _made(change, base_ids)
+        effects = _measure_effects(change, base_ids)
         transaction.set_rollback(True)
-    _record(by, effects, target, detail)
+    _record_preview(by, effects, target, detail)
     return effects
 
 
-def _made(change: Callable[[], None], base_ids: Collection[UUID]) -> Effects:
-    before = rights_tables_of(*base_ids)
+def _measure_effects(change: Callable[[], None], base_ids: Collection[UUID]) -> Effects:
+    before = load_rights_tables(*base_ids)
     change()
-    return compare(before, rights_tables_of(*base_ids))
+    return compare_rights(before, load_rights_tables(*base_ids))
 
 
-def _record(by: Principal, effects: Effects, target: models.Model | None, detail: Mapping[str, Any]) -> None:
+def _record_preview(by: Principal, effects: Effects, target: models.Model | None, detail: Mapping[str, Any]) -> None:
     counts = {"gaining": len(effects.gaining), "losing": len(effects.losing)}
-    record(by, Action.CHANGE_PREVIEWED, target, detail={**detail, **counts})
+    record_action(by, Action.CHANGE_PREVIEWED, target, detail={**detail, **counts})

@@ -14,20 +14,20 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from authz.account_admin import AccountAdmin, PlainGroupAdmin
-from authz.admin_pages import show
+from authz.admin_pages import render_admin_page
 from authz.explanations.impact import Effects
 from authz.models import OrgUnit, Role
 from authz.people.unit_admin import OrgUnitAdmin, RoleAdmin
 from authz.principal import Principal
-from authz.rights.holders import bases_about, bases_about_person
-from knowledge.governance.dry_run import carry_out
-from knowledge.governance.effective_rights import MAX_TITLES, titles
+from authz.rights.holders import find_bases_about_group, find_bases_about_person
+from knowledge.governance.dry_run import apply_confirmed_change
+from knowledge.governance.effective_rights import MAX_TITLES, list_document_titles
 
 M = TypeVar("M", bound=models.Model)
 OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of the row
 
 
-def show_effects(
+def render_effects_page(
     request: HttpRequest, effects: Effects, context: Mapping[str, Any], *, fields: Iterable[str]
 ) -> HttpResponse:
     """Show the change for confirmation, as hidden fields, with its effects.
@@ -36,13 +36,13 @@ def show_effects(
     fields: names of the form that was posted.
     """
     shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
-    return show(
+    return render_admin_page(
         request,
         "admin/rights/confirm.html",
         {
             **context,
             "effects": effects,
-            "titles": {name: titles(ids, most=MAX_TITLES) for name, ids in shown.items()},
+            "titles": {name: list_document_titles(ids, most=MAX_TITLES) for name, ids in shown.items()},
             "fields": [(name, value) for name in fields for value in request.POST.getlist(name)],
             "is_again": "confirmed" in request.POST,
         },
@@ -56,29 +56,33 @@ class Rehearsed(admin.ModelAdmin[M]):
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
         view = super().changeform_view
-        return self._rehearsed(
+        return self._preview_before_saving(
             request, object_id, lambda: view(request, object_id, form_url, extra_context), _("Save “%(name)s”")
         )
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         view = super().delete_view
-        return self._rehearsed(
+        return self._preview_before_saving(
             request, object_id, lambda: view(request, object_id, extra_context), _("Delete “%(name)s”")
         )
 
-    def _rehearsed(
+    def _preview_before_saving(
         self, request: HttpRequest, object_id: str | None, view: Callable[[], HttpResponseBase], sentence: str
     ) -> HttpResponseBase:
-        row = self.get_object(request, object_id) if object_id else _named(OrgUnit, request.POST.get("parent", ""))
+        row = (
+            self.get_object(request, object_id)
+            if object_id
+            else _find_row_by_id(OrgUnit, request.POST.get("parent", ""))
+        )
         if request.method != "POST" or row is None:
             return view()
         answers: list[HttpResponseBase] = []
-        effects = carry_out(
+        effects = apply_confirmed_change(
             Principal.of(request.user),
             lambda: answers.append(view()),
             what=self.opts.model_name or "",
             target=row,
-            base_ids=_bases_behind(row, request),
+            base_ids=_find_affected_bases(row, request),
             confirmed=request.POST.get("confirmed", ""),
         )
         if effects is None:
@@ -98,21 +102,23 @@ class Rehearsed(admin.ModelAdmin[M]):
             "action": request.get_full_path(),
             "sentence": sentence % {"name": name},
         }
-        return show_effects(request, effects, context, fields=[field for field in request.POST if field not in OURS])
+        return render_effects_page(
+            request, effects, context, fields=[field for field in request.POST if field not in OURS]
+        )
 
 
-def _bases_behind(row: models.Model, request: HttpRequest) -> set[UUID]:
+def _find_affected_bases(row: models.Model, request: HttpRequest) -> set[UUID]:
     """Return the knowledge bases in which a change of this row can change anything; for a unit, including those of its new place."""
     if isinstance(row, User):
-        return bases_about_person(row)
+        return find_bases_about_person(row)
     if isinstance(row, Group):
-        return bases_about(row)
+        return find_bases_about_group(row)
     assert isinstance(row, OrgUnit | Role)
-    parent = _named(OrgUnit, request.POST.get("parent", ""))
-    return bases_about(row.group) | (bases_about(parent.group) if parent else set())
+    parent = _find_row_by_id(OrgUnit, request.POST.get("parent", ""))
+    return find_bases_about_group(row.group) | (find_bases_about_group(parent.group) if parent else set())
 
 
-def _named(model: type[M], pk: str) -> M | None:
+def _find_row_by_id(model: type[M], pk: str) -> M | None:
     return model.objects.filter(pk=pk).first() if pk.isdecimal() else None  # type: ignore[attr-defined]
 
 

@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 
 from authz.explanations.decision_reasons import Place, Rulebook
 from authz.explanations.impact import RightsTables
-from authz.people.groups import Person, people
+from authz.people.groups import Person, list_people
 from authz.principal import Principal
-from authz.rights.governing import governed, reviewed
+from authz.rights.governing import filter_governed_rows, filter_reviewed_rows
 from copilot_site.lib.text.bilingual import in_language
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
@@ -23,7 +23,7 @@ BASE = "base"
 MAX_TITLES = 30  # of documents, where effects are shown
 
 
-def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
+def iterate_base_places(base_ids: Collection[UUID]) -> Iterator[Place]:
     """Yield the bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
     for pk, name in KnowledgeBase.unscoped.filter(pk__in=base_ids).values_list("pk", "name"):
         yield Place(pk, in_language(name), BASE, None)
@@ -37,38 +37,38 @@ def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
         yield Place(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
 
 
-def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
+def load_rulebook(base_ids: Collection[UUID]) -> Rulebook:
     """Return every grant and denial in these bases, now."""
-    return Rulebook.read(places_of(base_ids), base_ids=base_ids)
+    return Rulebook.read(iterate_base_places(base_ids), base_ids=base_ids)
 
 
-def rights_tables_of(*base_ids: UUID) -> RightsTables:
+def load_rights_tables(*base_ids: UUID) -> RightsTables:
     """Return the holders of each right in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
     shown = Document.unscoped.filter(knowledge_base__in=base_ids).exclude(folder__kind=FolderKind.ATTACHED)
     for pk, node_id in shown.values_list("pk", "access_id"):
         documents[node_id].add(pk)
-    active = people(User.objects.filter(is_active=True))
+    active = list_people(User.objects.filter(is_active=True))
     return RightsTables(
-        rulebook_of(base_ids),
+        load_rulebook(base_ids),
         {person.id: person for person in active},
         {node_id: frozenset(ids) for node_id, ids in documents.items()},
     )
 
 
-def bases_of(places: Mapping[UUID, UUID]) -> QuerySet[KnowledgeBase]:
+def list_bases_of_places(places: Mapping[UUID, UUID]) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases of governed places (place → base), by name."""
     return KnowledgeBase.unscoped.filter(pk__in=set(places.values())).order_by("name")
 
 
-def titles(document_ids: Collection[UUID], *, most: int) -> list[str]:
+def list_document_titles(document_ids: Collection[UUID], *, most: int) -> list[str]:
     """Return the titles of documents whose rights are governed, by name."""
     rows = Document.unscoped.filter(pk__in=document_ids).order_by("title")
     return list(rows.values_list("title", flat=True)[:most])
 
 
-def person_of(user: User) -> Person:
-    return people(User.objects.filter(pk=user.pk))[0]
+def load_person(user: User) -> Person:
+    return list_people(User.objects.filter(pk=user.pk))[0]
 
 
 def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
@@ -80,20 +80,20 @@ def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
     return place.access_id if isinstance(place, Document) else place.pk
 
 
-def governed_places(principal: Principal) -> dict[UUID, UUID]:
+def find_governed_places(principal: Principal) -> dict[UUID, UUID]:
     """Return place → knowledge base for every base, folder and document node that this person governs.
 
     A node or folder that does not take over rights from above may be governed by others than the folder it lies in.
     """
-    return _places(governed, principal)
+    return _find_places(filter_governed_rows, principal)
 
 
-def reviewed_places(principal: Principal) -> dict[UUID, UUID]:
+def find_reviewed_places(principal: Principal) -> dict[UUID, UUID]:
     """Return the same for places that this person governs or reviews: reviewers see rights, governors change them."""
-    return _places(reviewed, principal)
+    return _find_places(filter_reviewed_rows, principal)
 
 
-def _places(rows: Callable[..., Any], principal: Principal) -> dict[UUID, UUID]:
+def _find_places(rows: Callable[..., Any], principal: Principal) -> dict[UUID, UUID]:
     bases = rows(KnowledgeBase, principal).values_list("pk", "pk")
     folders = rows(Folder, principal).filter(kind=FolderKind.FOLDER).values_list("pk", "knowledge_base_id")
     with_exceptions = rows(Document, principal).filter(access__kind=FolderKind.DOCUMENT, trashed_at=None)

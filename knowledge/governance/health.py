@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from authz.admin_pages import admin_page, show
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.http.forms import problem_shown
+from copilot_site.lib.http.forms import show_problem_as_message
 from knowledge.models import ATTACHMENTS, DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 
@@ -58,8 +58,8 @@ class Health:
         return min((queue.oldest for queue in self.queues if queue.oldest), default=None)
 
 
-def health(principal: Principal) -> Health:
-    rows = governed(DocumentVersion, principal)
+def measure_ingestion_health(principal: Principal) -> Health:
+    rows = filter_governed_rows(DocumentVersion, principal)
     waiting, working = Q(parse_status=ParseStatus.PENDING), Q(parse_status=ParseStatus.PROCESSING)
     by_queue = (
         rows.filter(waiting | working)
@@ -76,21 +76,21 @@ def health(principal: Principal) -> Health:
     return Health(
         tuple(Queue(row["queue"], row["waiting"], row["in_work"], row["late"], row["oldest"]) for row in by_queue),
         published=rows.filter(published_at__gte=since).count(),
-        failed=failed_versions(principal).filter(created_at__gte=since).count(),
+        failed=list_failed_versions(principal).filter(created_at__gte=since).count(),
         retried=rows.exclude(parse_status=ParseStatus.COMPLETED).filter(attempts__gt=1).count(),
     )
 
 
-def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
+def list_failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
     """Return failed versions that this person governs, latest first; a conversation's file only for its own person."""
-    rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
+    rows = filter_governed_rows(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
     rows = rows.exclude(document__knowledge_base=ATTACHMENTS)
     return rows.select_related("document", "document__folder").order_by("-created_at")
 
 
-def waiting_too_long(principal: Principal) -> QuerySet[DocumentVersion]:
+def list_stalled_versions(principal: Principal) -> QuerySet[DocumentVersion]:
     """Return versions that this person governs and that have waited unread for longer than PATIENCE."""
-    waiting = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.PENDING)
+    waiting = filter_governed_rows(DocumentVersion, principal).filter(parse_status=ParseStatus.PENDING)
     return waiting.filter(created_at__lt=timezone.now() - PATIENCE)
 
 
@@ -100,16 +100,16 @@ PAGE_SIZE = 50
 @require_safe
 @admin_page
 def ingestion(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    page = Paginator(failed_versions(principal), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"title": _("Ingestion"), "health": health(principal), "page": page}
-    return show(request, "admin/ingestion.html", context)
+    page = Paginator(list_failed_versions(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"title": _("Ingestion"), "health": measure_ingestion_health(principal), "page": page}
+    return render_admin_page(request, "admin/ingestion.html", context)
 
 
 @require_POST
 @admin_page
 def try_again(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """Retry a failed version. Needs the right to change the document, as on its own page."""
-    with problem_shown(request, CopilotError):
+    with show_problem_as_message(request, CopilotError):
         retry_document(principal, document_id=document_id)
         messages.success(request, _("Queued again."))
     return redirect("ingestion")

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.utils.translation import gettext as _
 
 from authz.models import OrgUnit, Role
-from authz.people.groups import called
+from authz.people.groups import find_accounts_by_name
 from authz.principal import Principal
 from authz.rights.governing import get_governed, get_reviewed
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -26,17 +26,17 @@ NARROW: dict[type[Place], dict[str, Any]] = {
 MAX_NAMES = 500  # offered while somebody types; every name can be typed
 
 
-def governed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
+def find_governed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
     """Return a place that this person governs. Raises NotFound, the same for missing, unknown kinds and others' places."""
-    return _place(get_governed, principal, kind, place_id)
+    return _find_place(get_governed, principal, kind, place_id)
 
 
-def reviewed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
-    """Return a place whose rights this person may see. Raises NotFound as `governed_place` does."""
-    return _place(get_reviewed, principal, kind, place_id)
+def find_reviewed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
+    """Return a place whose rights this person may see. Raises NotFound as `find_governed_place` does."""
+    return _find_place(get_reviewed, principal, kind, place_id)
 
 
-def _place(get: Callable[..., Any], principal: Principal, kind: str, place_id: UUID | str) -> Place:
+def _find_place(get: Callable[..., Any], principal: Principal, kind: str, place_id: UUID | str) -> Place:
     model = MODELS.get(kind)
     if model is None:
         raise NotFound(_("A place is a base, a folder or a document, not “%(kind)s”.") % {"kind": kind})
@@ -44,18 +44,18 @@ def _place(get: Callable[..., Any], principal: Principal, kind: str, place_id: U
     return place
 
 
-def kind_of(place: Place) -> Kind:
+def find_place_kind(place: Place) -> Kind:
     if isinstance(place, KnowledgeBase):
         return "base"
     return "folder" if isinstance(place, Folder) else "document"
 
 
-def user_named(name: str) -> User:
+def find_user_by_name(name: str) -> User:
     """Return an account, disabled ones included, by sign-in name, else by a full name that only one has.
 
     Raises InvalidInput, naming the nearest names, or the people who share the name.
     """
-    found = list(called(name).order_by("username"))
+    found = list(find_accounts_by_name(name).order_by("username"))
     if len(found) == 1:
         return found[0]
     if found:
@@ -64,28 +64,34 @@ def user_named(name: str) -> User:
             % {"count": len(found), "name": name.strip(), "names": ", ".join(item.username for item in found)}
         )
     advice = _("Give the sign-in name, or the exact full name.")
-    raise InvalidInput(_unknown(_("person"), name, User.objects.values_list("username", flat=True), advice=advice))
+    raise InvalidInput(
+        _format_unknown_name(_("person"), name, User.objects.values_list("username", flat=True), advice=advice)
+    )
 
 
-def group_named(name: str) -> Group:
+def find_group_by_name(name: str) -> Group:
     """Return a group, unit or role. Raises InvalidInput, naming the nearest."""
     group = Group.objects.filter(name=name.strip()).first()
     if group is None:
-        raise InvalidInput(_unknown(_("group, unit or role"), name, Group.objects.values_list("name", flat=True)))
+        raise InvalidInput(
+            _format_unknown_name(_("group, unit or role"), name, Group.objects.values_list("name", flat=True))
+        )
     return group
 
 
-def carried_by(group: Group) -> OrgUnit | Role | Group:
+def find_group_carrier(group: Group) -> OrgUnit | Role | Group:
     """Return the org unit or role behind a group, else the group itself, for the audit log."""
     unit = OrgUnit.objects.filter(group=group).first()
     return unit or Role.objects.filter(group=group).first() or group
 
 
-def unit_named(name: str) -> OrgUnit:
+def find_unit_by_name(name: str) -> OrgUnit:
     """Return an org unit by name. Raises InvalidInput, naming the nearest."""
     unit = OrgUnit.objects.filter(group__name=name.strip()).first()
     if unit is None:
-        raise InvalidInput(_unknown(_("org unit"), name, OrgUnit.objects.values_list("group__name", flat=True)))
+        raise InvalidInput(
+            _format_unknown_name(_("org unit"), name, OrgUnit.objects.values_list("group__name", flat=True))
+        )
     return unit
 
 
@@ -96,14 +102,14 @@ class HolderNames(TypedDict):
     groups: list[str]
 
 
-def holder_names() -> HolderNames:
+def list_holder_names() -> HolderNames:
     """Return names to offer where a holder is asked for."""
     people = User.objects.filter(is_active=True).order_by("username")[:MAX_NAMES]
     groups = Group.objects.order_by("name").values_list("name", flat=True)
     return {"people": {user.username: user.get_full_name() for user in people}, "groups": list(groups[:MAX_NAMES])}
 
 
-def _unknown(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:
+def _format_unknown_name(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:
     """Return the error for an unknown name. advice: a further sentence, where no name is near."""
     near = get_close_matches(name.strip(), list(known), n=1)
     if not near:

@@ -16,21 +16,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.actions import Action
-from audit.record import record
-from authz.admin_pages import admin_page, show
+from audit.record import record_action
+from authz.admin_pages import admin_page, render_admin_page
 from authz.explanations.decision_reasons import Place, Rulebook
-from authz.explanations.explain import Explanation, explain
+from authz.explanations.explain import Explanation, explain_decision
 from authz.models import OrgUnit
 from authz.people.groups import Person
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
-from copilot_site.lib.http.forms import checked
+from copilot_site.lib.http.forms import validate_form
 from knowledge.governance.changes import Membership, change_membership
-from knowledge.governance.dry_run_admin import show_effects
-from knowledge.governance.effective_rights import bases_of, person_of, reviewed_places, rulebook_of
-from knowledge.governance.parameters import carried_by, group_named, holder_names
-from knowledge.governance.review import in_order
+from knowledge.governance.dry_run_admin import render_effects_page
+from knowledge.governance.effective_rights import find_reviewed_places, list_bases_of_places, load_person, load_rulebook
+from knowledge.governance.parameters import find_group_by_name, find_group_carrier, list_holder_names
+from knowledge.governance.review import sort_places_in_tree
 
 PAGE_SIZE = 50
 MAX_LINES = 300  # places on the page of a person; the CSV has all
@@ -58,19 +58,22 @@ def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
         "title": _("People and units"),
         "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
         "asked": asked,
-        "units": unit_tree(),
+        "units": build_unit_tree(),
     }
-    return show(request, "admin/rights/people.html", context)
+    return render_admin_page(request, "admin/rights/people.html", context)
 
 
 @require_safe
 @admin_page
 def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
     """Show a person with their groups, and what these and their own grants let them do."""
-    user = _user(user_id)
-    whom, shown = person_of(user), reviewed_places(principal)
-    lines = [(str(base), list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
-    record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(line) for _base, line in lines)})
+    user = _find_user(user_id)
+    whom, shown = load_person(user), find_reviewed_places(principal)
+    lines = [
+        (str(base), list(iterate_access_lines(load_rulebook([base.pk]), whom, set(shown))))
+        for base in list_bases_of_places(shown)
+    ]
+    record_action(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(line) for _base, line in lines)})
     context = {
         "title": user.get_full_name() or user.get_username(),
         "user_shown": user,
@@ -78,9 +81,9 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
         "access": lines,
         "without": [name for name, found in lines if not found],
         "most": MAX_LINES,
-        "names": holder_names() if principal.is_superuser else None,
+        "names": list_holder_names() if principal.is_superuser else None,
     }
-    return show(request, "admin/rights/person.html", context)
+    return render_admin_page(request, "admin/rights/person.html", context)
 
 
 class MembershipForm(forms.Form):
@@ -95,10 +98,10 @@ class MembershipForm(forms.Form):
 @admin_page
 def membership(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
     """Join or leave a group, as MembershipForm says; confirmed after its effects are shown."""
-    user = _user(user_id)
+    user = _find_user(user_id)
     try:
-        asked = checked(MembershipForm(request.POST))
-        place, what = carried_by(group_named(asked["group"])), asked["what"]
+        asked = validate_form(MembershipForm(request.POST))
+        place, what = find_group_carrier(find_group_by_name(asked["group"])), asked["what"]
         effects = change_membership(principal, user, place, what, confirmed=asked["confirmed"])
     except CopilotError as problem:
         messages.error(request, str(problem))
@@ -114,19 +117,19 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
         "action": reverse("membership", args=[user_id]),
         "sentence": f"{what.label}: {place}",
     }
-    return show_effects(request, effects, context, fields=("what", "group"))
+    return render_effects_page(request, effects, context, fields=("what", "group"))
 
 
-def access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
+def iterate_access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
     """Yield the governed places where this person's rights differ from those of the parent, in tree order."""
     held = rules.held(whom)
-    for place in in_order(rules):
+    for place in sort_places_in_tree(rules):
         if place.id not in shown:
             continue
         here, above = ({right for right in Right if (right, pk) in held} for pk in (place.id, place.parent_id))
         if here != above:
             decisions = (rules.decide(whom, right, place.id) for right in Right if right in here)
-            yield AccessLine(place, rules.names(place.id), tuple(map(explain, decisions)))
+            yield AccessLine(place, rules.names(place.id), tuple(map(explain_decision, decisions)))
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class UnitLine:
     children: tuple["UnitLine", ...]
 
 
-def unit_tree() -> tuple[UnitLine, ...]:
+def build_unit_tree() -> tuple[UnitLine, ...]:
     units = list(OrgUnit.objects.select_related("group").prefetch_related("group__user_set"))
 
     def below(parent_id: int | None) -> tuple[UnitLine, ...]:
@@ -151,7 +154,7 @@ def unit_tree() -> tuple[UnitLine, ...]:
     return below(None)
 
 
-def _user(user_id: int) -> User:
+def _find_user(user_id: int) -> User:
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         raise NotFound(_("There is no such person."))

@@ -12,10 +12,10 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.explanations.decision_reasons import Fate, Place, Rulebook
-from authz.explanations.explain import Explanation, explain, path_of
-from authz.people.groups import Person, as_members, people
+from authz.explanations.explain import Explanation, explain_decision, iterate_path_steps
+from authz.people.groups import Person, list_people, make_sample_members
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.governing import is_reviewer
@@ -23,14 +23,14 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.governance.effective_rights import (
     BASE,
     base_id_of,
-    bases_of,
+    find_reviewed_places,
+    list_bases_of_places,
+    load_person,
+    load_rulebook,
     node_id_of,
-    person_of,
-    reviewed_places,
-    rulebook_of,
 )
 from knowledge.governance.parameters import Place as GovernedPlace
-from knowledge.governance.parameters import kind_of
+from knowledge.governance.parameters import find_place_kind
 from knowledge.models import KnowledgeBase
 
 HEADERS = (
@@ -63,21 +63,23 @@ class Matrix:
     left_out: int
 
 
-def matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
+def build_rights_matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
     """Return the shown places of a base, depth-first, against every group with a row on them or above."""
-    rules = rulebook_of([base_id])
-    places = [place for place in in_order(rules) if place.id in shown]
+    rules = load_rulebook([base_id])
+    places = [place for place in sort_places_in_tree(rules) if place.id in shown]
     bearing = {above.id for place in places for above in rules.way(place.id)}
-    groups = tuple(as_members({pk for kind, pk in rules.holders_on(bearing) if kind == "group"}))
+    groups = tuple(make_sample_members({pk for kind, pk in rules.holders_on(bearing) if kind == "group"}))
     rules.ask(groups)
     rows = tuple(
-        MatrixRow(place, len(rules.way(place.id)) - 1, tuple(_cell(rules, group, place) for group in groups))
+        MatrixRow(
+            place, len(rules.way(place.id)) - 1, tuple(_build_matrix_cell(rules, group, place) for group in groups)
+        )
         for place in places[:most_rows]
     )
     return Matrix(groups, rows, max(0, len(places) - most_rows))
 
 
-def _cell(rules: Rulebook, group: Person, place: Place) -> Cell:
+def _build_matrix_cell(rules: Rulebook, group: Person, place: Place) -> Cell:
     decisions = [rules.decide(group, right, place.id) for right in Right]
     return Cell(
         tuple(decision.right for decision in decisions if decision.is_allowed),
@@ -85,7 +87,7 @@ def _cell(rules: Rulebook, group: Person, place: Place) -> Cell:
     )
 
 
-def in_order(rules: Rulebook) -> list[Place]:
+def sort_places_in_tree(rules: Rulebook) -> list[Place]:
     """Return places in tree order: each after its parent, siblings by name."""
     return sorted(
         rules.places.values(),
@@ -93,25 +95,25 @@ def in_order(rules: Rulebook) -> list[Place]:
     )
 
 
-def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Iterator[Sequence[Any]]:
+def iterate_effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Iterator[Sequence[Any]]:
     """Yield the header, then a row for each person, place and right held, base by base. A document is listed if it has rights of
     its own; the others have those of their folder.
     """
     yield HEADERS
-    everybody = people(User.objects.all())
+    everybody = list_people(User.objects.all())
     for base_id in base_ids:
-        rules = rulebook_of([base_id])
+        rules = load_rulebook([base_id])
         rules.ask(everybody)
-        places = [place for place in in_order(rules) if place.id in shown]
+        places = [place for place in sort_places_in_tree(rules) if place.id in shown]
         for person in everybody:
             held = rules.held(person)
             for place in places:
                 for right in (right for right in Right if (right, place.id) in held):
-                    yield _access(rules, person, right, place)
+                    yield _build_access_row(rules, person, right, place)
 
 
-def _access(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequence[Any]:
-    found = explain(rules.decide(person, right, place.id))
+def _build_access_row(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequence[Any]:
+    found = explain_decision(rules.decide(person, right, place.id))
     assert found.decisive is not None  # only rights held are listed
     row, names = found.decisive.row, rules.names(place.id)
     return (
@@ -127,18 +129,18 @@ def _access(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequ
         localtime(row.since).isoformat(timespec="seconds"),
         row.by,
         localtime(row.ends_at).isoformat(timespec="seconds") if row.ends_at else "",
-        " → ".join(step.text for step in path_of(found.decision, found.decisive)),
+        " → ".join(step.text for step in iterate_path_steps(found.decision, found.decisive)),
     )
 
 
-def reviewed_matrix(by: Principal, base_id: UUID) -> tuple[KnowledgeBase, Matrix]:
+def load_reviewed_matrix(by: Principal, base_id: UUID) -> tuple[KnowledgeBase, Matrix]:
     """Return the matrix of a base. Raises NotFound, the same for a missing base and one without governed places."""
-    shown = reviewed_places(by)
-    base = bases_of(shown).filter(pk=base_id).first()
+    shown = find_reviewed_places(by)
+    base = list_bases_of_places(shown).filter(pk=base_id).first()
     if base is None:
-        raise _nothing()
+        raise _build_not_found_error()
     record_review(by, base)
-    return base, matrix(base.pk, set(shown), most_rows=MAX_ROWS)
+    return base, build_rights_matrix(base.pk, set(shown), most_rows=MAX_ROWS)
 
 
 def export_access(by: Principal, base_id: UUID | None = None) -> tuple[Iterator[Sequence[Any]], str]:
@@ -146,43 +148,43 @@ def export_access(by: Principal, base_id: UUID | None = None) -> tuple[Iterator[
 
     Raises NotFound, the same for missing and for where nothing is governed.
     """
-    shown = reviewed_places(by)
-    chosen = [pk for pk in bases_of(shown).values_list("pk", flat=True) if base_id in {None, pk}]
+    shown = find_reviewed_places(by)
+    chosen = [pk for pk in list_bases_of_places(shown).values_list("pk", flat=True) if base_id in {None, pk}]
     if not chosen:
-        raise _nothing()
-    record(by, Action.ACCESS_EXPORTED, detail={"knowledge_bases": [str(pk) for pk in chosen]})
-    return effective_access(chosen, set(shown)), f"effective-access-{timezone.localdate():%Y-%m-%d}.csv"
+        raise _build_not_found_error()
+    record_action(by, Action.ACCESS_EXPORTED, detail={"knowledge_bases": [str(pk) for pk in chosen]})
+    return iterate_effective_access(chosen, set(shown)), f"effective-access-{timezone.localdate():%Y-%m-%d}.csv"
 
 
 def record_review(by: Principal, place: GovernedPlace) -> None:
     """Record that an auditor has looked at the rights on a place; views by its managers are not recorded."""
     if is_reviewer(by) and not by.is_superuser:
-        record(by, Action.ACCESS_EXPLAINED, place, detail={"review": kind_of(place)})
+        record_action(by, Action.ACCESS_EXPLAINED, place, detail={"review": find_place_kind(place)})
 
 
-def _nothing() -> NotFound:
+def _build_not_found_error() -> NotFound:
     return NotFound(_("There is no such knowledge base, or you manage nothing in it."))
 
 
 @transaction.atomic
 def explain_rights(by: Principal, user: User, place: GovernedPlace) -> list[Explanation]:
     """Return each right of this person at a place that `by` reviews, with its reason. Recorded."""
-    rules, person = rulebook_of([base_id_of(place)]), person_of(user)
-    found = [explain(rules.decide(person, right, node_id_of(place))) for right in Right]
+    rules, person = load_rulebook([base_id_of(place)]), load_person(user)
+    found = [explain_decision(rules.decide(person, right, node_id_of(place))) for right in Right]
     held = [item.right.value for item in found if item.is_allowed]
-    record(by, Action.ACCESS_EXPLAINED, place, detail={"user": user.pk, "held": held})
+    record_action(by, Action.ACCESS_EXPLAINED, place, detail={"user": user.pk, "held": held})
     return found
 
 
-def seen_inside(user: User, base: KnowledgeBase) -> Iterator[str]:
+def iterate_viewable_places(user: User, base: KnowledgeBase) -> Iterator[str]:
     """Yield the places in a base that somebody may view: each of them reveals the base's name, too."""
-    rules, person = rulebook_of([base.pk]), person_of(user)
+    rules, person = load_rulebook([base.pk]), load_person(user)
     for right, place_id in rules.held(person):
         if right is Right.VIEW and place_id != base.pk:
             yield rules.places[place_id].name
 
 
-def right_named(word: str) -> Right:
+def parse_right(word: str) -> Right:
     """Return a right by its name. Raises InvalidInput, naming the five."""
     if word not in Right.values:
         raise InvalidInput(

@@ -48,16 +48,16 @@ class Line:
     left_out: int = 0
 
 
-def holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
+def build_holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
     """Return the rows of one place, denials first, then groups, then people, by name."""
     together: defaultdict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
         together[row.holder, row.is_denial, row.ends_at, row.reason].append(row)
-    found = [_holding(same) for same in together.values()]
+    found = [_build_holding(same) for same in together.values()]
     return tuple(sorted(found, key=lambda item: (not item.is_denial, item.holder_kind != "group", item.holder_name)))
 
 
-def _holding(rows: Sequence[Row]) -> Holding:
+def _build_holding(rows: Sequence[Row]) -> Holding:
     first = rows[0]
     held = {row.right for row in rows}
     return Holding(
@@ -73,27 +73,27 @@ def _holding(rows: Sequence[Row]) -> Holding:
     )
 
 
-def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
+def iterate_inherited_rows(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
     """Yield the rows on `places`, the ancestors, and their effect at `place_id`; the nearest first."""
     bearing = [entry for right in Right for entry in rules.considered(right, place_id)]
     for place in places:
         here = [item for item in bearing if item.place == place]
-        for holding in holdings(item.row for item in here):
-            of_holding = next(item for item in here if _belongs(item.row, holding))
+        for holding in build_holdings(item.row for item in here):
+            of_holding = next(item for item in here if _matches_holding(item.row, holding))
             yield Above(place, of_holding.fate, of_holding.cut_by, holding)
 
 
-def _belongs(row: Row, holding: Holding) -> bool:
+def _matches_holding(row: Row, holding: Holding) -> bool:
     return (row.holder[0], row.holder_name, row.is_denial, row.ends_at) == (
         holding.holder_kind, holding.holder_name, holding.is_denial, holding.ends_at,
     )  # fmt: skip
 
 
-def rows_on(rules: Rulebook, place_id: UUID) -> list[Row]:
+def list_place_rows(rules: Rulebook, place_id: UUID) -> list[Row]:
     return [row for right in Right for row in rules.rows.get((right, place_id), ())]
 
 
-def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[Line]:
+def build_rights_tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[Line]:
     """Return lines from these places downwards, breadth first until the page is full.
 
     shown: the places that the viewer governs.
@@ -103,13 +103,13 @@ def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> l
         if place.parent_id and place.id in shown:
             below[place.parent_id].append(place)
     starts = [rules.places[top] for top in tops]
-    kept = _first(starts, below)
+    kept = _select_top_places(starts, below)
 
     def line(place: Place) -> Line:
         inside = sorted(below[place.id], key=lambda item: (item.kind == "document", item.name.casefold()))
         return Line(
             place,
-            holdings(rows_on(rules, place.id)),
+            build_holdings(list_place_rows(rules, place.id)),
             tuple(line(item) for item in inside if item.id in kept),
             sum(item.id not in kept for item in inside),
         )
@@ -117,7 +117,7 @@ def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> l
     return [line(place) for place in sorted(starts, key=lambda start: (start.kind != BASE, start.name.casefold()))]
 
 
-def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
+def _select_top_places(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
     """Return the places nearest to the top, as many as a page holds."""
     kept: set[UUID] = set()
     level = list(starts)

@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
-from authz.admin_pages import admin_page, show
+from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from authz.rights.governing import get_governed
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.http.forms import checked, problem_shown
-from knowledge.graph.building import unread
-from knowledge.graph.services import change_graph, merge, refuse, separate
+from copilot_site.lib.http.forms import show_problem_as_message, validate_form
+from knowledge.graph.building import find_unread_documents
+from knowledge.graph.services import change_graph, merge_entities, refuse_graph_relation, undo_merge
 from knowledge.models import (
     Graph,
     GraphEntity,
@@ -62,10 +62,12 @@ def graph_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRes
         else:
             messages.success(request, _("The knowledge graph is set up; documents are read for it in the background."))
             return redirect("graph-of-base", base_id)
-    return show(request, "admin/graph.html", _shown(by, base) | {"form": form}, status=400 if form.errors else 200)
+    return render_admin_page(
+        request, "admin/graph.html", _summarise_graph(by, base) | {"form": form}, status=400 if form.errors else 200
+    )
 
 
-def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
+def _summarise_graph(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
     """Return counts of the whole base, and names only from passages that this person may read."""
     merges = list(GraphMerge.objects.filter(knowledge_base=base)[:SHOWN])
     refused = list(GraphRelation.unscoped.filter(knowledge_base=base, is_refused=True)[:SHOWN])
@@ -82,7 +84,7 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
             "entities": GraphEntity.unscoped.filter(knowledge_base=base).count(),
             "relations": GraphRelation.unscoped.filter(knowledge_base=base, is_refused=False).count(),
             "read": GraphReading.objects.filter(document__knowledge_base=base).count(),
-            "left": unread(base).count() if base.graph != Graph.OFF else 0,
+            "left": find_unread_documents(base).count() if base.graph != Graph.OFF else 0,
         },
         "problems": GraphReading.objects.filter(document__knowledge_base=base).exclude(problem="").count(),
         "problem": GraphReading.objects.filter(document__knowledge_base=base)
@@ -98,10 +100,10 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
 @admin_page
 def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     given = NamesForm(request.POST)
-    with problem_shown(request):
+    with show_problem_as_message(request):
         get_governed(KnowledgeBase, by, pk=base_id)
-        fields = checked(given)
-        merge(by, base_id, names=[fields["one"], fields["other"]])
+        fields = validate_form(given)
+        merge_entities(by, base_id, names=[fields["one"], fields["other"]])
         messages.success(request, _("Both names are now one. You can undo it here."))
     return redirect("graph-of-base", base_id)
 
@@ -110,8 +112,8 @@ def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRespo
 @admin_page
 def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     get_governed(KnowledgeBase, by, pk=base_id)
-    with problem_shown(request, CopilotError):
-        separate(by, base_id, merge_id=checked(MergeForm(request.POST))["merge"])
+    with show_problem_as_message(request, CopilotError):
+        undo_merge(by, base_id, merge_id=validate_form(MergeForm(request.POST))["merge"])
     return redirect("graph-of-base", base_id)
 
 
@@ -120,8 +122,8 @@ def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
 def refuse_relation(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
     """Remove a relation from the graph, or restore it with `back`."""
     get_governed(KnowledgeBase, by, pk=base_id)
-    with problem_shown(request, CopilotError):
-        given = checked(RelationForm(request.POST))
-        refuse(by, base_id, relation_id=given["relation"], is_refused=not given["back"])
+    with show_problem_as_message(request, CopilotError):
+        given = validate_form(RelationForm(request.POST))
+        refuse_graph_relation(by, base_id, relation_id=given["relation"], is_refused=not given["back"])
         messages.success(request, _("Put back.") if given["back"] else _("Taken out. You can put it back here."))
     return redirect("graph-of-base", base_id)

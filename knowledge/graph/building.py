@@ -12,54 +12,56 @@ import structlog
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from authz.people.groups import full_names, unit_names
-from copilot_site.lib.database import sole_process
-from knowledge.graph.names import Names, folded, is_telling
-from knowledge.graph.pattern_extraction import Directory, certain
+from authz.people.groups import list_full_names, list_unit_names
+from copilot_site.lib.database import hold_process_lock
+from knowledge.graph.names import Names, fold_name, is_distinctive_name
+from knowledge.graph.pattern_extraction import Directory, extract_statements
 from knowledge.graph.storage import (
     Known,
     Passage,
     PassageStatement,
-    clear_orphans,
-    empty,
-    keep_document,
-    keep_found,
-    known_in,
+    delete_base_graph,
+    delete_orphans,
+    load_known_names,
+    store_mentions,
+    store_statements,
 )
 from knowledge.models import Chunk, Document, Graph, GraphEntity, GraphMention, GraphReading, KnowledgeBase
-from knowledge.text.passage_blocks import from_json
-from knowledge.text.terms import document_terms
+from knowledge.text.passage_blocks import parse_blocks
+from knowledge.text.terms import count_terms
 
 log = structlog.get_logger(__name__)
 
 
-def unread(base: KnowledgeBase) -> QuerySet[Document]:
+def find_unread_documents(base: KnowledgeBase) -> QuerySet[Document]:
     """Return the documents of a base that answer and whose version is not in its graph."""
     read = GraphReading.objects.filter(document=OuterRef("pk"), version=OuterRef("current_version_id"))
     return Document.unscoped.filter(~Exists(read), knowledge_base=base, current_version__isnull=False, trashed_at=None)
 
 
-def is_behind(base: KnowledgeBase) -> bool:
+def is_graph_outdated(base: KnowledgeBase) -> bool:
     """Tell whether the graph of a base differs from its settings."""
     if base.graph == Graph.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
-    return unread(base).exists()
+    return find_unread_documents(base).exists()
 
 
-def fill(base_id: UUID) -> int:
+def fill_base_graph(base_id: UUID) -> int:
     """Read the unread documents of a base; return how many. Does nothing while another process does it."""
     count = 0
-    with sole_process(f"graph:{base_id}") as is_alone:
+    with hold_process_lock(f"graph:{base_id}") as is_alone:
         base = KnowledgeBase.unscoped.filter(pk=base_id).first()
         if not is_alone or base is None:
             return 0
         if base.graph == Graph.OFF:
-            empty(base)
+            delete_base_graph(base)
             return 0
-        known = known_in(base, Q())
-        people = directory()
+        known = load_known_names(base, Q())
+        people = build_directory()
         skipped: set[UUID] = set()
-        while (document := unread(base).exclude(pk__in=skipped).select_related("current_version").first()) is not None:
+        while (
+            document := find_unread_documents(base).exclude(pk__in=skipped).select_related("current_version").first()
+        ) is not None:
             try:
                 read_document(base, document, known, people)
                 count += 1
@@ -69,9 +71,9 @@ def fill(base_id: UUID) -> int:
             except Exception as error:  # a failing document must not stop the others
                 log.exception("graph.unread", document=str(document.pk))
                 skipped.add(document.pk)
-                _note(document, problem=f"unexpected: {type(error).__name__}")
-        spread(base)
-        clear_orphans(base)
+                _record_reading(document, problem=f"unexpected: {type(error).__name__}")
+        match_new_names(base)
+        delete_orphans(base)
     return count
 
 
@@ -83,32 +85,34 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
     readings = [
         PassageStatement(
             chunk,
-            certain(chunk.text, from_json(chunk.blocks), is_first=chunk.position == 0, directory=people),
+            extract_statements(chunk.text, parse_blocks(chunk.blocks), is_first=chunk.position == 0, directory=people),
         )
         for chunk in chunks
     ]
     with transaction.atomic():
         GraphMention.unscoped.filter(document=document).delete()
-        keep_document(base, document, readings, known)
-        _note(document)
+        store_statements(base, document, readings, known)
+        _record_reading(document)
 
 
-def _note(document: Document, *, problem: str = "") -> None:
+def _record_reading(document: Document, *, problem: str = "") -> None:
     values = {"version_id": document.current_version_id, "problem": problem}
     GraphReading.objects.update_or_create(document=document, defaults=values)
 
 
-def directory() -> Directory:
+def build_directory() -> Directory:
     """Return the directory as it is now. People are found by full names of two words or two characters, units as any other name."""
     return Directory(
-        people=_names(name for name in full_names() if len(name) > 1 and (" " in name or not name.isascii())),
-        units=_names(name for name in unit_names() if is_telling(name)),
+        people=_build_names(
+            name for name in list_full_names() if len(name) > 1 and (" " in name or not name.isascii())
+        ),
+        units=_build_names(name for name in list_unit_names() if is_distinctive_name(name)),
     )
 
 
-def _names(texts: Iterable[str]) -> Names:
+def _build_names(texts: Iterable[str]) -> Names:
     names = Names()
-    names.add(key for key in map(folded, texts) if key)
+    names.add(key for key in map(fold_name, texts) if key)
     return names
 
 
@@ -125,22 +129,22 @@ SELECT DISTINCT i.chunk_id FROM knowledge_chunkindex i
 WHERE i.knowledge_base_id = %(base)s AND i.live AND i.term_ids && %(rarest)s::int[] ORDER BY i.chunk_id"""
 
 
-def spread(base: KnowledgeBase) -> None:
+def match_new_names(base: KnowledgeBase) -> None:
     """Look for new names in the older passages, and mark each as done."""
     ids = list(GraphEntity.unscoped.filter(knowledge_base=base, is_spread=False).values_list("pk", flat=True))
-    known = known_in(base, Q(is_spread=False))
-    holding = _holding(base, known)
+    known = load_known_names(base, Q(is_spread=False))
+    holding = _find_candidate_passages(base, known)
     for start in range(0, len(holding), AT_ONCE):
         rows = Chunk.unscoped.filter(knowledge_base=base, id__in=holding[start : start + AT_ONCE])
         passages = [Passage(*row) for row in rows.values_list("id", "document_id", "version_id", "text")]
         with transaction.atomic():
-            keep_found(base, passages, known)
+            store_mentions(base, passages, known)
     GraphEntity.unscoped.filter(pk__in=ids).update(is_spread=True)
 
 
-def _holding(base: KnowledgeBase, known: Known) -> list[UUID]:
+def _find_candidate_passages(base: KnowledgeBase, known: Known) -> list[UUID]:
     """Return the passages that answer and may hold one of the names."""
-    pairs = [(place, term) for place, key in enumerate(sorted(known.names.keys)) for term in document_terms(key)]
+    pairs = [(place, term) for place, key in enumerate(sorted(known.names.keys)) for term in count_terms(key)]
     if not pairs:
         return []
     values: dict[str, Any] = {

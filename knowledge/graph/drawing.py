@@ -53,10 +53,10 @@ class Picture:
     height: int = HEIGHT
 
 
-def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
+def build_picture(principal: Principal, around: Neighbourhood) -> Picture:
     """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
     shown = around.entities[:MAX_NODES]
-    nodes = {node.entity.id: node for node in _placed(shown)}
+    nodes = {node.entity.id: node for node in _place_entities(shown)}
     rows = GraphMention.objects.visible_to(principal).filter(entity__in=list(nodes)).order_by("chunk_id", "entity_id")
     places: dict[UUID, UUID] = {}
     named: defaultdict[UUID, list[UUID]] = defaultdict(list)
@@ -71,11 +71,13 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
         for chunk in item.chunk_ids[:1] if chunk in stated
     ]  # fmt: skip
     return Picture(
-        list(nodes.values()), lines + _together(nodes, lines, named, places), len(around.entities) - len(shown)
+        list(nodes.values()),
+        lines + _build_missing_lines(nodes, lines, named, places),
+        len(around.entities) - len(shown),
     )
 
 
-def _together(
+def _build_missing_lines(
     nodes: dict[UUID, Node], lines: list[Line], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
 ) -> list[Line]:
     """Return a line for each entity not yet linked to a nearer one: a passage that names both."""
@@ -98,7 +100,7 @@ def _together(
     return found
 
 
-def _placed(entities: list[Entity]) -> list[Node]:
+def _place_entities(entities: list[Entity]) -> list[Node]:
     """Place the entities evenly on rings by distance; a single start is in the middle."""
     rings: defaultdict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
@@ -111,10 +113,10 @@ def _placed(entities: list[Entity]) -> list[Node]:
         for number, entity in enumerate(ring):
             angle = 2 * pi * (number + 0.5 * (place % 2)) / len(ring) - pi / 2
             x, y = WIDTH / 2 + RING[0] * share * cos(angle), HEIGHT / 2 + RING[1] * share * sin(angle)
-            nodes.append(Node(entity, label_of(entity.kind), _cut(entity.name), round(x), round(y)))
+            nodes.append(Node(entity, label_of(entity.kind), _shorten_name(entity.name), round(x), round(y)))
     return nodes
 
 
-def _cut(name: str) -> str:
+def _shorten_name(name: str) -> str:
     most = MAX_LETTERS if name.isascii() else MAX_LETTERS // 2
     return name if len(name) <= most else f"{name[: most - 1]}…"

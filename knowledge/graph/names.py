@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from knowledge.models.graph import NAME_LENGTH
-from knowledge.text.chinese_script import simplified
-from knowledge.text.normalise import normalise
+from knowledge.text.chinese_script import simplify_chinese
+from knowledge.text.normalise import normalise_text
 
 SHORT = 5  # letters of an abbreviation that keeps its capitals
 MAX_TOKENS = 24  # of a name: words, or Chinese characters
@@ -25,25 +25,25 @@ _SPACE = re.compile(r"\s+")
 _HAN = re.compile(rf"[{_CJK}]")
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return the key of a name; "" of what has no letter, or is longer than a name."""
-    key = _SPACE.sub(" ", _alike(name).strip(_EDGE))
+    key = _SPACE.sub(" ", _fold_text(name).strip(_EDGE))
     if len(key) > NAME_LENGTH or not any(char.isalpha() for char in key):
         return ""
     return key
 
 
 @lru_cache(maxsize=256)  # passages: those of one document are read for people, units and names in turn
-def _alike(text: str) -> str:
-    plain = simplified(unicodedata.normalize("NFKC", normalise(text)))
-    return _WORD.sub(lambda word: word[0] if _is_short(word[0]) else word[0].lower(), plain)
+def _fold_text(text: str) -> str:
+    plain = simplify_chinese(unicodedata.normalize("NFKC", normalise_text(text)))
+    return _WORD.sub(lambda word: word[0] if _is_acronym(word[0]) else word[0].lower(), plain)
 
 
-def _is_short(word: str) -> bool:
+def _is_acronym(word: str) -> bool:
     return 2 <= len(word) <= SHORT and word.isupper() and word.isalpha()
 
 
-def is_telling(name: str) -> bool:
+def is_distinctive_name(name: str) -> bool:
     """Tell whether to look for a name in running text: two words, three Chinese characters, or a spelling of its own."""
     tokens = _TOKEN.findall(name)
     han = sum(1 for token in tokens if _HAN.fullmatch(token))
@@ -75,7 +75,7 @@ class Names:
         """Yield (key, as written) of each known name once, names within longer ones included, so that no name
         takes away another. None begins or ends within a word.
         """
-        alike = _alike(text)
+        alike = _fold_text(text)
         same = len(alike) == len(
             text
         )  # folding by character keeps the places; else the folded name is what can be shown
@@ -90,9 +90,9 @@ class Names:
                     yield key, _SPACE.sub(" ", text[start:until]) if same else key
 
 
-def asked_keys(question: str) -> list[str]:
+def list_candidate_keys(question: str) -> list[str]:
     """Return every span of a question that could be a name, as keys, for an index of keys."""
-    alike = _SPACE.sub(" ", _alike(question))
+    alike = _SPACE.sub(" ", _fold_text(question))
     spans = [match.span() for match in _TOKEN.finditer(alike)]
     found = {
         alike[spans[first][0] : spans[last][1]]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.graph import kinds
-from knowledge.graph.names import Names, folded
+from knowledge.graph.names import Names, fold_name
 from knowledge.text.passage_blocks import PassageBlock
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 MAX_CODES = 40  # of one passage; more is a listing
 MAX_CELL = 80  # characters; what is longer is prose
@@ -55,7 +55,7 @@ class Named:
 
     @property
     def key(self) -> str:
-        return folded(self.said)
+        return fold_name(self.said)
 
 
 @dataclass(frozen=True)
@@ -93,21 +93,21 @@ class Directory:
     units: Names
 
 
-def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
+def extract_statements(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
     """Return what a passage says. blocks: what it is made of. is_first: whether it begins its document, with facts about it."""
     relations = Said()
     for table in blocks:
         if table.is_headed:
             _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], relations)
     running = "\n".join(text[block.start : block.end] for block in blocks if block.kind != "table") if blocks else text
-    for term in _defined(running):
+    for term in _find_defined_terms(running):
         relations.state(None, kinds.DEFINES, Named(kinds.TERM, term))
-    for full, short in _aliases(running):
+    for full, short in _find_aliases(running):
         relations.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
     codes = dict.fromkeys(_CODE.findall(text))
     relations.name(Named(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
     if is_first:
-        for label, value in _facts(running):
+        for label, value in _find_facts(running):
             relations.state(None, label, Named(kinds.VALUE, value))
     relations.name(Named(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
     relations.name(Named(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
@@ -118,7 +118,7 @@ def _read_table(header: list[str], lines: list[str], relations: Said) -> None:
     """Read rows: the first cell names the subject, every other short cell is a value of its column's relation."""
     if len(header) < 2 or not header[0]:
         return
-    for row in map(cells_in, lines[:MAX_ROWS]):
+    for row in map(parse_cells, lines[:MAX_ROWS]):
         if not _is_name(row[0]):
             continue
         entry = Named(kinds.ENTRY, row[0])
@@ -133,7 +133,7 @@ def _is_name(cell: str) -> bool:
     return 1 < len(cell) <= MAX_CELL and any(char.isalpha() for char in cell) and not _SENTENCE.search(cell)
 
 
-def _defined(text: str) -> Iterator[str]:
+def _find_defined_terms(text: str) -> Iterator[str]:
     for pattern in _DEFINED:
         for found in pattern.finditer(text):
             term = found[1].strip().rpartition("所称")[2]
@@ -141,17 +141,17 @@ def _defined(text: str) -> Iterator[str]:
                 yield term
 
 
-def _aliases(text: str) -> Iterator[tuple[str, str]]:
+def _find_aliases(text: str) -> Iterator[tuple[str, str]]:
     """Return pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
     for found in _BRACKETED.finditer(text):
         before = _BEFORE.search(text[max(found.start() - MAX_BEFORE, 0) : found.start()])
-        if before and (full := _spelt_out(before[0].split(), found[1])):
+        if before and (full := _find_full_name(before[0].split(), found[1])):
             yield full, found[1]
     for found in _FULL_WIDTH.finditer(text):
         yield (found[1] or found[2]).strip(), found[3].strip()
 
 
-def _spelt_out(words: list[str], short: str) -> str:
+def _find_full_name(words: list[str], short: str) -> str:
     """Return the last words before the brackets whose initials are the abbreviation; "" where none are."""
     letters = [char.lower() for char in short if char.isalpha()]
     initials = [part for word in words for part in re.split(r"[-/]", word) if part]
@@ -160,14 +160,14 @@ def _spelt_out(words: list[str], short: str) -> str:
     for skipped in range(3):  # small words between: of, and, the
         count = len(letters) + skipped
         tail = initials[-count:]
-        if _initials_are(tail, letters):
+        if _matches_initials(tail, letters):
             text = " ".join(words)
             start = text.rfind(tail[0])
             return text[start:]
     return ""
 
 
-def _initials_are(parts: list[str], letters: list[str]) -> bool:
+def _matches_initials(parts: list[str], letters: list[str]) -> bool:
     """Tell whether the parts begin with the letters in turn; small words may stand between, the first part never is one."""
     place = 0
     for part in parts:
@@ -178,7 +178,7 @@ def _initials_are(parts: list[str], letters: list[str]) -> bool:
     return place == len(letters)
 
 
-def _facts(text: str) -> Iterator[tuple[str, str]]:
+def _find_facts(text: str) -> Iterator[tuple[str, str]]:
     """Return label and value of lines in a document's head such as `Owner: Platform team · Review: …`."""
     for part in _BREAK.split(text[:600]):
         if (found := _FACT.match(part.strip())) and _is_name(found[2].rstrip(".。")):

@@ -9,7 +9,7 @@ TASK = "knowledge.fill_graph"
 QUEUE = "bulk"
 
 
-def follow_on_commit(document_id: UUID) -> None:
+def queue_document_on_commit(document_id: UUID) -> None:
     """Queue the filling of the graph when the transaction commits; `knowledge.tend_graphs` makes up for a lost message."""
     GraphReading.objects.filter(
         document_id=document_id
@@ -20,8 +20,8 @@ def follow_on_commit(document_id: UUID) -> None:
         .values_list("knowledge_base_id", flat=True)
     )
     for base_id in base:
-        fill_on_commit(base_id)
+        queue_base_on_commit(base_id)
 
 
-def fill_on_commit(base_id: UUID) -> None:
+def queue_base_on_commit(base_id: UUID) -> None:
     send_on_commit(TASK, base_id, queue=QUEUE)

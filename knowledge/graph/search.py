@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from authz.principal import Principal
-from knowledge.graph.traversal import Neighbourhood, Reach, TookTooLong, about_question
+from knowledge.graph.traversal import Neighbourhood, Reach, TookTooLong, traverse_from_question
 from knowledge.retrieval.search import Found, Scope, search
-from knowledge.selectors import ShownPassage, passages
+from knowledge.selectors import ShownPassage, list_visible_passages
 
 DAMPING = 60  # of reciprocal ranks; source: Cormack, Clarke, Büttcher, SIGIR 2009
 PLACES = 0.375  # three of eight
@@ -31,26 +31,29 @@ class GraphFound:
 def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int, top_k: int) -> GraphFound:
     """Search by way of the graph. Raises InvalidInput (no question, too long), EmbedderUnavailable."""
     try:
-        around = about_question(principal, question, scope, reach=Reach(hops=hops, passages=DEPTH))
+        around = traverse_from_question(principal, question, scope, reach=Reach(hops=hops, passages=DEPTH))
     except TookTooLong:  # names linked to half of the base: a plain search answers the question all the same
         around = Neighbourhood([], [], [])
     plain = search(principal, question, scope=scope, top_k=top_k)
     if not around.passages:
         return GraphFound(around, [(hit.passage, hit.scores.final) for hit in plain.hits], plain, is_from_graph=False)
-    reached = {passage.chunk_id: passage for passage in passages(principal, [pk for pk, _score in around.passages])}
+    reached = {
+        passage.chunk_id: passage
+        for passage in list_visible_passages(principal, [pk for pk, _score in around.passages])
+    }
     led = tuple({passage.document_id for passage in reached.values()})
     near = search(principal, question, scope=replace(scope, document_ids=led), top_k=DEPTH)
     known = reached | {hit.passage.chunk_id: hit.passage for hit in near.hits}
-    led_to = fused(
+    led_to = fuse_rankings(
         [[pk for pk, _score in around.passages if pk in reached], [hit.passage.chunk_id for hit in near.hits]]
     )
-    ranked = added(
+    ranked = merge_graph_hits(
         [(hit.passage, hit.scores.final) for hit in plain.hits], [(known[pk], score) for pk, score in led_to], top_k
     )
     return GraphFound(around, ranked, plain, is_from_graph=True)
 
 
-def added(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[Shown]:
+def merge_graph_hits(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[Shown]:
     """Return the best hits, and in the last PLACES documents that only the graph found: it adds, and takes nothing away
     from what a question finds by its own words.
     """
@@ -65,7 +68,7 @@ def added(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[S
     return [*chosen, *(row for row in [*plain, *led_to] if row[0].chunk_id not in ids)][:top_k]
 
 
-def fused(rankings: Iterable[Sequence[UUID]]) -> list[tuple[UUID, float]]:
+def fuse_rankings(rankings: Iterable[Sequence[UUID]]) -> list[tuple[UUID, float]]:
     """Return the sums of reciprocal ranks, best first; ties by id, so that results are repeatable."""
     scores: defaultdict[UUID, float] = defaultdict(float)
     for ranking in rankings:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from django.db.models import Exists, OuterRef, Q
 
 from knowledge.graph import kinds
-from knowledge.graph.names import Names, folded, is_telling
+from knowledge.graph.names import Names, fold_name, is_distinctive_name
 from knowledge.graph.pattern_extraction import Said, Stated
 from knowledge.models import (
     Chunk,
@@ -47,63 +47,66 @@ class Known:
     documents: dict[str, set[UUID]] = field(default_factory=dict)
 
     def add_document(self, entity_id: UUID, document: Document) -> None:
-        for key in document_keys(document):
+        for key in list_document_keys(document):
             self.documents.setdefault(key, set()).add(entity_id)
             self.names.add([key])
 
 
-def document_keys(document: Document) -> set[str]:
+def list_document_keys(document: Document) -> set[str]:
     """Return the keys by which other documents name this one: its file name, and its title unless a common word."""
-    title, filename = folded(document.title), folded(document.filename)
-    return {key for key in (title if is_telling(title) else "", filename) if key}
+    title, filename = fold_name(document.title), fold_name(document.filename)
+    return {key for key in (title if is_distinctive_name(title) else "", filename) if key}
 
 
-def known_in(base: KnowledgeBase, entities: Q) -> Known:
+def load_known_names(base: KnowledgeBase, entities: Q) -> Known:
     """Return the known names of a base that match."""
     known = Known()
     rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
-    known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_telling(key))
+    known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_distinctive_name(key))
     for row in rows.filter(document__isnull=False).select_related("document"):
         assert row.document is not None
         known.add_document(row.pk, row.document)
     return known
 
 
-def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[PassageStatement], known: Known) -> None:
+def store_statements(
+    base: KnowledgeBase, document: Document, readings: Sequence[PassageStatement], known: Known
+) -> None:
     """Write what a document's passages say, into the caller's transaction; the earlier rows are deleted already.
 
     readings: in the order of the passages.
     """
-    me = _document_entity(base, document)
+    me = _store_document_entity(base, document)
     known.add_document(me.pk, document)
-    entities = _entities(base, {entry.key for reading in readings for entry in reading.said.named})
+    entities = _ensure_entities(base, {entry.key for reading in readings for entry in reading.said.named})
     stated = [(reading, entry) for reading in readings for entry in reading.said.stated]
-    relations = _relations(base, {_triple(item, me.pk, entities) for _reading, item in stated})
+    relations = _ensure_relations(base, {_build_triple(item, me.pk, entities) for _reading, item in stated})
     title = document.title[:NAME_LENGTH]
-    mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
+    mentions = [_build_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
     mentions += [
-        _mention(chunk, entity=entities[entry.key], kind=entry.kind[:KIND_LENGTH], said=entry.said[:NAME_LENGTH])
+        _build_mention(chunk, entity=entities[entry.key], kind=entry.kind[:KIND_LENGTH], said=entry.said[:NAME_LENGTH])
         for chunk, current in readings for entry in sorted(current.named, key=lambda named: (named.kind, named.said))
     ]  # fmt: skip
     mentions += [
-        _mention(reading.chunk, relation=relations[_triple(item, me.pk, entities)]) for reading, item in stated
+        _build_mention(reading.chunk, relation=relations[_build_triple(item, me.pk, entities)])
+        for reading, item in stated
     ]
     GraphMention.unscoped.bulk_create(
         mentions, batch_size=500, ignore_conflicts=True
     )  # a name said twice is one mention
     passages = {chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said in readings}
-    keep_found(base, passages.values(), known)
-    known.names.add(key for key in entities if is_telling(key))
+    store_mentions(base, passages.values(), known)
+    known.names.add(key for key in entities if is_distinctive_name(key))
 
 
-def keep_found(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -> None:
+def store_mentions(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -> None:
     """Store mentions of known names, which make nothing new visible to anybody, and references to documents."""
     found = [(passage, list(known.names.found_in(passage.text))) for passage in passages]
     keys = {key for _passage, pairs in found for key, _said in pairs}
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=keys)
     by_key = dict(rows.values_list("key", "pk"))
     mentions = [
-        _mention(passage, entity=by_key[key], said=relation_keys[:NAME_LENGTH], defines=False)
+        _build_mention(passage, entity=by_key[key], said=relation_keys[:NAME_LENGTH], defines=False)
         for passage, pairs in found for key, relation_keys in pairs if key in by_key
     ]  # fmt: skip
     mine = dict(
@@ -116,20 +119,20 @@ def keep_found(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -
         for passage, pairs in found if passage.document_id in mine
         for key, _said in pairs for other in known.documents.get(key, ()) if other != mine[passage.document_id]
     }  # fmt: skip
-    relations = _relations(base, {triple for _passage, triple in references})
-    mentions += [_mention(passage, relation=relations[triple]) for passage, triple in references]
+    relations = _ensure_relations(base, {triple for _passage, triple in references})
+    mentions += [_build_mention(passage, relation=relations[triple]) for passage, triple in references]
     GraphMention.unscoped.bulk_create(mentions, batch_size=500, ignore_conflicts=True)
 
 
-def _document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
-    key = folded(document.title) or folded(document.filename) or str(document.pk)
+def _store_document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
+    key = fold_name(document.title) or fold_name(document.filename) or str(document.pk)
     row, _made = GraphEntity.unscoped.update_or_create(
         knowledge_base=base, document=document, defaults={"key": key, "is_spread": False}
     )
     return row
 
 
-def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
+def _ensure_entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
     """Return the ids of the entities of these keys; new ones are created."""
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=wanted)
     found: dict[str, UUID] = dict(rows.values_list("key", "pk"))
@@ -141,12 +144,12 @@ def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
 Triple = tuple[UUID, str, UUID]  # subject, kind, object
 
 
-def _triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Triple:
+def _build_triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Triple:
     subject = document if stated.subject is None else entities[stated.subject.key]
     return subject, stated.kind[:KIND_LENGTH], entities[stated.object.key]
 
 
-def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
+def _ensure_relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
     """Return the ids of these relations; new ones are created."""
     rows = GraphRelation.unscoped.filter(
         subject__in={subject for subject, _kind, _object in wanted}, knowledge_base=base
@@ -163,7 +166,7 @@ def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
     return found | {(row.subject_id, row.kind, row.object_id): row.pk for row in new}
 
 
-def _mention(
+def _build_mention(
     passage: Passage | Chunk,
     *,
     entity: UUID | None = None,
@@ -178,7 +181,7 @@ def _mention(
     )  # fmt: skip
 
 
-def clear_orphans(base: KnowledgeBase) -> None:
+def delete_orphans(base: KnowledgeBase) -> None:
     """Delete what no passage says any more, except what was decided by hand."""
     stated = GraphMention.unscoped.filter(relation=OuterRef("pk"))
     GraphRelation.unscoped.filter(~Exists(stated), knowledge_base=base, is_refused=False).delete()
@@ -190,7 +193,7 @@ def clear_orphans(base: KnowledgeBase) -> None:
     GraphEntity.unscoped.filter(*(~Exists(rows) for rows in kept_by), knowledge_base=base).delete()
 
 
-def forget(document: Document) -> None:
+def delete_document_graph(document: Document) -> None:
     """Remove what a document alone named. Call it before the document's rows are deleted."""
     named = set(
         GraphMention.unscoped.filter(document=document, entity__isnull=False).values_list("entity_id", flat=True)
@@ -202,7 +205,7 @@ def forget(document: Document) -> None:
     GraphRelation.unscoped.filter(~Exists(stated), Q(subject__in=named) | Q(object__in=named)).delete()
 
 
-def empty(base: KnowledgeBase) -> None:
+def delete_base_graph(base: KnowledgeBase) -> None:
     GraphReading.objects.filter(document__knowledge_base=base).delete()
     GraphMention.unscoped.filter(document__knowledge_base=base).delete()
     GraphMerge.objects.filter(knowledge_base=base).delete()

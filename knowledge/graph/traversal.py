@@ -17,9 +17,9 @@ from psycopg.errors import QueryCanceled
 
 from authz.principal import Principal
 from copilot_site.lib.errors import Unavailable
-from knowledge.graph.names import asked_keys
-from knowledge.retrieval.conditions import holding, named
-from knowledge.retrieval.plan import Scope, visible_ids
+from knowledge.graph.names import list_candidate_keys
+from knowledge.retrieval.conditions import build_document_statement, name_parameters
+from knowledge.retrieval.plan import Scope, build_visibility_statement
 
 MAX_HOPS = 3
 MAX_STARTS = 12  # entities of a question
@@ -164,26 +164,30 @@ class Neighbourhood:
     passages: list[tuple[UUID, float]]
 
 
-def about_question(principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None) -> Neighbourhood:
+def traverse_from_question(
+    principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None
+) -> Neighbourhood:
     """Return what is known about the names that stand in a question. Raises TookTooLong, as the others do."""
-    return _walked(principal, scope, "e.key = ANY(%(keys)s)", {"keys": asked_keys(question)}, reach or Reach())
+    return _walk_graph(
+        principal, scope, "e.key = ANY(%(keys)s)", {"keys": list_candidate_keys(question)}, reach or Reach()
+    )
 
 
-def about_entity(principal: Principal, entity_id: UUID) -> Neighbourhood:
+def traverse_from_entity(principal: Principal, entity_id: UUID) -> Neighbourhood:
     """Return what is known about one entity; nothing if it is hidden from this person."""
-    return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, Reach(hops=1))
+    return _walk_graph(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, Reach(hops=1))
 
 
-def about_document(principal: Principal, document_id: UUID) -> Neighbourhood:
+def traverse_from_document(principal: Principal, document_id: UUID) -> Neighbourhood:
     """Return what is known about a document, and about what its own passages make known; nothing if it is hidden from this person."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
-    return _walked(principal, Scope(), starts, {"document": document_id}, Reach(hops=1))
+    return _walk_graph(principal, Scope(), starts, {"document": document_id}, Reach(hops=1))
 
 
-def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:
+def _walk_graph(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:
     """Walk the graph. starts: selects the first entities; {may} in it is the filter for a mention called m."""
-    folders, given = visible_ids(principal, scope)
+    folders, given = build_visibility_statement(principal, scope)
     names = [f"folder_{place}" for place in range(len(given))]
     may = _MAY
     if scope.document_ids:
@@ -193,7 +197,7 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
         may += " AND {m}_of.language = %(language)s"
         values["language"] = scope.language
     if scope.metadata:
-        fitting, more = named(*holding(scope.metadata), "metadata")
+        fitting, more = name_parameters(*build_document_statement(scope.metadata), "metadata")
         may += f" AND {{m}}_of.id = ANY(ARRAY({fitting}))"
         values |= more
     made = {name: _MADE.format(entity=entity, may_d=may.format(m="d")) for name, entity in _ENDS.items()}
@@ -214,10 +218,10 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
         if not isinstance(error.__cause__, QueryCanceled):
             raise
         raise TookTooLong(_("The knowledge graph did not answer in time. Ask for less, or try it again.")) from error
-    return _read(json.loads(found) if isinstance(found, str) else found)
+    return _build_neighbourhood(json.loads(found) if isinstance(found, str) else found)
 
 
-def _read(found: dict[str, Sequence[dict[str, Any]]]) -> Neighbourhood:
+def _build_neighbourhood(found: dict[str, Sequence[dict[str, Any]]]) -> Neighbourhood:
     return Neighbourhood(
         [
             Entity(

@@ -13,9 +13,9 @@ from django.db.models.functions import Now
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from copilot_site.lib.database import prepared_cursor
+from copilot_site.lib.database import open_prepared_cursor
 from knowledge.ingestion.lease import MAX_ATTEMPTS
-from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
+from knowledge.ingestion.pipeline import TEMPORARY, fail_exhausted_version, run_ingestion
 from knowledge.models import DocumentVersion, ParseStatus
 
 POLL_S = 1.0
@@ -26,7 +26,7 @@ FINISHED = frozenset((ParseStatus.COMPLETED.value, ParseStatus.FAILED.value))
 log = structlog.get_logger(__name__)
 
 
-def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) -> Counter[str]:
+def wait_for_versions(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) -> Counter[str]:
     """Wait until every version is completed or failed; return the count of each state, without deleted versions.
 
     queue: where they wait. done: told how many are finished, whenever that may have changed. Whoever starts or stops a system
@@ -34,22 +34,22 @@ def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) 
     """
     looked_at, has_workers = 0.0, False
     while True:
-        counts = _counted(ids)
+        counts = _count_by_state(ids)
         done(sum(counts[status] for status in FINISHED))
         if not counts.keys() - FINISHED:
             return counts
         if time.monotonic() - looked_at >= ASK_S:
-            has_workers, looked_at = is_served(queue), time.monotonic()
-        version = None if has_workers else _waiting(ids)
+            has_workers, looked_at = is_queue_served(queue), time.monotonic()
+        version = None if has_workers else _find_waiting_version(ids)
         if version is None:
             time.sleep(POLL_S)
         elif version.attempts >= MAX_ATTEMPTS:
-            give_up(version)
+            fail_exhausted_version(version)
         else:
-            _read(version)
+            _ingest_version(version)
 
 
-def is_served(queue: str) -> bool:
+def is_queue_served(queue: str) -> bool:
     """Tell whether a worker that serves this queue answers."""
     try:
         workers = current_app.control.inspect(timeout=PING_S).active_queues() or {}
@@ -58,24 +58,24 @@ def is_served(queue: str) -> bool:
     return any(item["name"] == queue for queues in workers.values() for item in queues)
 
 
-def _read(version: DocumentVersion) -> None:
+def _ingest_version(version: DocumentVersion) -> None:
     try:
-        ingest(version.pk)
+        run_ingestion(version.pk)
     except TEMPORARY:  # it was given back, with its attempt counted
         log.warning("ingestion.tried_again", version=str(version.pk))
         time.sleep(POLL_S)
 
 
-def _waiting(ids: Sequence[UUID]) -> DocumentVersion | None:
+def _find_waiting_version(ids: Sequence[UUID]) -> DocumentVersion | None:
     """Return the next version that is unclaimed or was abandoned."""
     left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=Now())
     free = DocumentVersion.unscoped.filter(Q(parse_status=ParseStatus.PENDING) | left)
     return free.filter(pk__in=ids).order_by("created_at").first()
 
 
-def _counted(ids: Sequence[UUID]) -> Counter[str]:
+def _count_by_state(ids: Sequence[UUID]) -> Counter[str]:
     """Count versions by state. The ids are one array: thousands of parameters each second would slow the workers down."""
-    with prepared_cursor(connection, binary=True) as cursor:
+    with open_prepared_cursor(connection, binary=True) as cursor:
         cursor.execute(
             "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1",
             [list(ids)],

@@ -16,8 +16,8 @@ from pgvector.psycopg import register_vector
 
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion
 from knowledge.retrieval.engine import Engine
-from knowledge.selectors import passage_text
-from knowledge.text.terms import document_terms, lexical_weights, sparse
+from knowledge.selectors import build_passage_text
+from knowledge.text.terms import build_sparse_vector, compute_lexical_weights, count_terms
 
 BATCH = 32  # passages in one write: a second or two of work
 
@@ -76,7 +76,7 @@ def write_index_rows(rows: Sequence[IndexRow]) -> None:
         [
             (
                 row.knowledge_base_id, row.chunk_id, row.space_id, row.folder_id, row.document_id, row.version_id,
-                row.language, row.live, row.term_total, HalfVector(row.vector), sparse(row.lexical), sorted(row.lexical),
+                row.language, row.live, row.term_total, HalfVector(row.vector), build_sparse_vector(row.lexical), sorted(row.lexical),
             )
             for row in rows
         ],
@@ -105,7 +105,7 @@ def copy_rows(table: str, columns: Sequence[str], types: Sequence[str], rows: Se
             copy.write_row(row)
 
 
-def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
+def find_unindexed_passages(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
     """Return how many passages of a version are in the engine's space, and the missing ones in order."""
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     there = set(
@@ -115,20 +115,20 @@ def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, li
     return len(chunks) - len(missing), missing
 
 
-def batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
+def split_into_batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
     """Yield the passages in order, BATCH at a time."""
     for start in range(0, len(chunks), BATCH):
         yield chunks[start : start + BATCH]
 
 
-def index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool) -> list[IndexRow]:
+def build_index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool) -> list[IndexRow]:
     """Return the index rows of some passages of a document, made by the engine. live: they answer as soon as they are written."""
-    texts = [passage_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
+    texts = [build_passage_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
     vectors, packed = engine.encode(texts)
     average = document.knowledge_base.average_terms
     rows = []
     for chunk, text, vector, tokens in zip(chunks, texts, vectors, packed, strict=True):
-        tf = document_terms(text)
+        tf = count_terms(text)
         length = sum(tf.values())
         rows.append(
             IndexRow(
@@ -142,21 +142,21 @@ def index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live:
                 live=live,
                 term_total=length,
                 vector=vector,
-                lexical=lexical_weights(tf, length, average),
+                lexical=compute_lexical_weights(tf, length, average),
                 packed=tokens,
             )
         )
     return rows
 
 
-def write_placed(document: Document, rows: list[IndexRow]) -> None:
+def write_document_rows(document: Document, rows: list[IndexRow]) -> None:
     """Write index rows of a document into the caller's transaction, at the node that its rights are read from by then."""
     if rows:
-        place = _place_of(document)
+        place = _lock_access_node(document)
         write_index_rows([replace(row, folder_id=place) for row in rows])
 
 
-def _place_of(document: Document) -> UUID:
+def _lock_access_node(document: Document) -> UUID:
     """Return the node that the document's rights are read from, locked until the transaction ends."""
     rows = Document.unscoped.select_for_update(no_key=True).filter(pk=document.pk)
     return rows.values_list("access_id", flat=True).get()

@@ -19,8 +19,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from copilot_site.lib.database import prepared_cursor
-from copilot_site.lib.process_names import is_of_ended_process, name_of_process
+from copilot_site.lib.database import open_prepared_cursor
+from copilot_site.lib.process_names import find_process_name, has_process_ended
 from knowledge.models import DocumentVersion, ParseStatus
 
 LEASE = timedelta(seconds=45)  # renewed three times as often while work goes on
@@ -52,28 +52,30 @@ UPDATE knowledge_documentversion SET lease_expires_at = {_UNTIL} WHERE id = %s::
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
-def claim(version_id: UUID) -> DocumentVersion | None:
+def claim_version(version_id: UUID) -> DocumentVersion | None:
     """Take the version for this worker, counting the attempt; None when it is finished, gone, or somebody else's."""
-    return _claimed(version_id, _CLAIM)
+    return _claim_by_statement(version_id, _CLAIM)
 
 
-def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
-    if not _took(version_id, statement) and not (free_abandoned(pk=version_id) and _took(version_id, statement)):
+def _claim_by_statement(version_id: UUID, statement: str) -> DocumentVersion | None:
+    if not _try_claim(version_id, statement) and not (
+        expire_abandoned_leases(pk=version_id) and _try_claim(version_id, statement)
+    ):
         return None
     return DocumentVersion.unscoped.select_related("document__folder", "document__knowledge_base").get(pk=version_id)
 
 
-def _took(version_id: UUID, statement: str) -> bool:
-    values: dict[str, UUID | str] = {"lease": uuid4(), "holder": name_of_process(os.getpid()), "version": version_id}
-    with prepared_cursor(connection) as cursor:
+def _try_claim(version_id: UUID, statement: str) -> bool:
+    values: dict[str, UUID | str] = {"lease": uuid4(), "holder": find_process_name(os.getpid()), "version": version_id}
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone() is not None
 
 
-def free_abandoned(**which: UUID) -> int:
+def expire_abandoned_leases(**which: UUID) -> int:
     """Let the leases run out whose process has ended on this machine; return how many. which: of all versions."""
     held = DocumentVersion.unscoped.filter(lease_expires_at__gt=Now(), **which).values_list("lease", "lease_holder")
-    ended = [lease for lease, holder in held if is_of_ended_process(holder)]
+    ended = [lease for lease, holder in held if has_process_ended(holder)]
     return DocumentVersion.unscoped.filter(lease__in=ended).update(lease_expires_at=Now()) if ended else 0
 
 
@@ -85,23 +87,23 @@ WHERE id = %(version)s::uuid AND parse_status = '{ParseStatus.COMPLETED}'
 RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
-def claim_read(version_id: UUID) -> DocumentVersion | None:
+def claim_read_version(version_id: UUID) -> DocumentVersion | None:
     """Take a read version, which goes on answering, for work on its passages; None when it is unread, gone, or taken.
-    `release` gives it back.
+    `release_version` gives it back.
     """
-    return _claimed(version_id, _CLAIM_READ)
+    return _claim_by_statement(version_id, _CLAIM_READ)
 
 
-def release(version: DocumentVersion) -> None:
-    """Give back a version taken by `claim_read`, unless another worker took over."""
+def release_version(version: DocumentVersion) -> None:
+    """Give back a version taken by `claim_read_version`, unless another worker took over."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(lease=None, lease_expires_at=None)
 
 
 @contextmanager
-def fenced(version: DocumentVersion) -> Iterator[None]:
+def open_fenced_transaction(version: DocumentVersion) -> Iterator[None]:
     """Yield a transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
     with transaction.atomic():
-        with prepared_cursor(connection) as cursor:
+        with open_prepared_cursor(connection) as cursor:
             cursor.execute(_RENEW, [version.pk, version.lease])
             if not cursor.fetchone():
                 raise LeaseLost(str(version.pk))
@@ -109,10 +111,10 @@ def fenced(version: DocumentVersion) -> Iterator[None]:
 
 
 @contextmanager
-def kept(version: DocumentVersion) -> Iterator[None]:
+def hold_lease(version: DocumentVersion) -> Iterator[None]:
     """Renew the lease from a thread while the body works, for at most MAX_S seconds."""
     done = Event()
-    thread = Thread(target=_renew, args=(version, done), name="lease", daemon=True)
+    thread = Thread(target=_renew_lease, args=(version, done), name="lease", daemon=True)
     thread.start()
     try:
         yield
@@ -121,7 +123,7 @@ def kept(version: DocumentVersion) -> Iterator[None]:
         thread.join()
 
 
-def _renew(version: DocumentVersion, done: Event) -> None:
+def _renew_lease(version: DocumentVersion, done: Event) -> None:
     try:
         for _beat in range(int(MAX_S / RENEW_S)):
             if done.wait(RENEW_S):
@@ -136,20 +138,20 @@ def _renew(version: DocumentVersion, done: Event) -> None:
         connection.close()
 
 
-def hand_back(version: DocumentVersion) -> None:
+def release_without_attempt(version: DocumentVersion) -> None:
     """Give the version back after an interruption: the file is not to blame, so the attempt does not count."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(attempts=F("attempts") - 1)
-    let_go(version)
+    release_for_retry(version)
 
 
-def hand_over(version: DocumentVersion) -> bool:
+def return_to_queue(version: DocumentVersion) -> bool:
     """Give the version back to wait in the queue of imports; False where another worker took it meanwhile."""
     moved = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(queue="bulk")
-    hand_back(version)
+    release_without_attempt(version)
     return bool(moved)
 
 
-def let_go(version: DocumentVersion) -> None:
+def release_for_retry(version: DocumentVersion) -> None:
     """Give the version back for another attempt, after a temporary error."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(
         parse_status=ParseStatus.PENDING, lease=None, lease_expires_at=None, queued_at=timezone.now()

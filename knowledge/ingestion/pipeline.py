@@ -2,7 +2,7 @@
 
 Each stage can be done again with the same result, and a version resumes at its first unfinished stage. A stage works without a
 transaction and gives back what is to be written; the write, its end and the next one's beginning are one transaction. Every write
-goes through `fenced`, so a worker that lost its lease changes nothing.
+goes through `open_fenced_transaction`, so a worker that lost its lease changes nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +15,21 @@ from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.record import record
-from copilot_site.lib.database import prepared_cursor
+from audit.record import record_action
+from copilot_site.lib.database import open_prepared_cursor
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
-from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, hand_over, kept, let_go
-from knowledge.ingestion.publish import publish
+from knowledge.ingestion.lease import (
+    MAX_ATTEMPTS,
+    LeaseLost,
+    claim_version,
+    hold_lease,
+    open_fenced_transaction,
+    release_for_retry,
+    release_without_attempt,
+    return_to_queue,
+)
+from knowledge.ingestion.publish import publish_version
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, DocumentVersion, ParseStatus, Stage, StageName, StageStatus, WebhookEvent
 from knowledge.parsers.base import UnreadableFile
@@ -54,10 +63,10 @@ class Progress:
 TEMPORARY = (EmbedderUnavailable, OperationalError, InterfaceError, OSError)
 
 STEPS = (
-    Step(StageName.PARSE, stages.parse),
-    Step(StageName.CHUNK, stages.chunk),
-    Step(StageName.EMBED, stages.embed),
-    Step(StageName.PUBLISH, publish),
+    Step(StageName.PARSE, stages.parse_version),
+    Step(StageName.CHUNK, stages.chunk_version),
+    Step(StageName.EMBED, stages.embed_version),
+    Step(StageName.PUBLISH, publish_version),
 )
 
 
@@ -73,7 +82,7 @@ class _MoreThanItsShare(Exception):
     """The rest belongs in the queue of imports."""
 
 
-def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
+def run_ingestion(version_id: UUID, *, share: Share | None = None) -> bool:
     """Ingest one version as far as possible; do nothing when it cannot be claimed.
 
     share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue
@@ -81,50 +90,50 @@ def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
     and so does a mistake of ours. A temporary error gives the lease back and is raised for the queue to try again; the attempts are
     counted in the row.
     """
-    version = claim(version_id)
+    version = claim_version(version_id)
     if version is None:
         return False
     try:
-        with kept(version):
-            _work(version, share if version.queue == "interactive" else None)
+        with hold_lease(version):
+            _run_steps_or_close(version, share if version.queue == "interactive" else None)
     except _MoreThanItsShare:
-        return hand_over(version)
+        return return_to_queue(version)
     except LeaseLost:
         log.info("ingestion.lease_lost", version=str(version.pk))
     return False
 
 
-def _work(version: DocumentVersion, share: Share | None) -> None:
+def _run_steps_or_close(version: DocumentVersion, share: Share | None) -> None:
     """Run the steps and close the version when one fails. Raises LeaseLost, _MoreThanItsShare, and temporary errors after giving back."""
     try:
-        _run(version, share)
+        _run_steps(version, share)
     except (LeaseLost, _MoreThanItsShare):
         raise
     except (KeyboardInterrupt, SystemExit):  # interrupts a command; a worker finishes its task
-        hand_back(version)
+        release_without_attempt(version)
         raise
     except UnreadableFile as problem:
-        fail(version, problem.code, problem.params)
+        fail_version(version, problem.code, problem.params)
     except TEMPORARY as error:
         log.warning("ingestion.interrupted", version=str(version.pk), attempt=version.attempts, exc_info=True)
         if version.attempts >= MAX_ATTEMPTS:
-            give_up(version, type(error).__name__)
+            fail_exhausted_version(version, type(error).__name__)
         else:
-            let_go(version)
+            release_for_retry(version)
             raise
     except Exception as error:
         log.exception("ingestion.broken", version=str(version.pk))
-        fail(version, "unexpected", {"error": type(error).__name__})
+        fail_version(version, "unexpected", {"error": type(error).__name__})
 
 
-def give_up(version: DocumentVersion, error: str = "WorkerLost") -> None:
+def fail_exhausted_version(version: DocumentVersion, error: str = "WorkerLost") -> None:
     """Close a version that used up its attempts."""
-    fail(version, "gave_up", {"count": version.attempts, "error": error})
+    fail_version(version, "gave_up", {"count": version.attempts, "error": error})
 
 
-def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | float]) -> None:
+def fail_version(version: DocumentVersion, code: str, params: Mapping[str, str | int | float]) -> None:
     """Close a version as failed, with the reason (a key of REASONS) where people read it. Raises LeaseLost."""
-    with fenced(version):
+    with open_fenced_transaction(version):
         Stage.objects.filter(version=version, status=StageStatus.RUNNING).update(
             status=StageStatus.FAILED, finished_at=timezone.now()
         )
@@ -137,22 +146,22 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
         if not Stage.objects.filter(version=version, name=StageName.PARSE, status=StageStatus.DONE).exists():
             Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, now replaced
         announce_document(WebhookEvent.DOCUMENT_FAILED, version.document, version=version.number, reason=code)
-        record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
+        record_action(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 
-def _run(version: DocumentVersion, share: Share | None) -> None:
+def _run_steps(version: DocumentVersion, share: Share | None) -> None:
     """Run every unfinished step, in order."""
     if share and version.size_bytes > share.size_bytes:
         raise _MoreThanItsShare
     done = set(Stage.objects.filter(version=version, status=StageStatus.DONE).values_list("name", flat=True))
     steps = [step for step in STEPS if step.name not in done]
-    with fenced(version):
-        _move_on(version, None, steps[0] if steps else None)
+    with open_fenced_transaction(version):
+        _advance_stage(version, None, steps[0] if steps else None)
     for step, following in zip_longest(steps, steps[1:]):
         written = step.run(version, Progress(version, step.name, share))
-        with fenced(version):
+        with open_fenced_transaction(version):
             written.write()
-            _move_on(version, step, following, items=written.items)
+            _advance_stage(version, step, following, items=written.items)
         if share and step.name is StageName.CHUNK and written.items > share.passages:
             raise _MoreThanItsShare
 
@@ -168,16 +177,16 @@ SET status = CASE name WHEN %(ended)s THEN '{StageStatus.DONE}' ELSE '{StageStat
 WHERE version_id = %(version)s::uuid AND name IN (%(ended)s, %(begun)s)"""  # noqa: S608 - made of constants
 
 
-def _move_on(version: DocumentVersion, ended: Step | None, begun: Step | None, *, items: int = 0) -> None:
+def _advance_stage(version: DocumentVersion, ended: Step | None, begun: Step | None, *, items: int = 0) -> None:
     """Close a stage of `items` items and open the next; without a next one the version is completed."""
     names = {"ended": ended.name.value if ended else "", "begun": begun.name.value if begun else ""}
-    with prepared_cursor(connection) as cursor:
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(_MOVE_ON, {"version": version.pk, "now": timezone.now(), "items": items, **names})
     if begun is None:
-        _complete(version)
+        _complete_version(version)
 
 
-def _complete(version: DocumentVersion) -> None:
+def _complete_version(version: DocumentVersion) -> None:
     DocumentVersion.unscoped.filter(pk=version.pk).update(
         parse_status=ParseStatus.COMPLETED, lease=None, lease_expires_at=None
     )

@@ -9,45 +9,47 @@ from django.db.models import Avg
 from django.utils import timezone
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from copilot_site.lib.registry import Registry
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, KnowledgeBase, WebhookEvent
-from knowledge.selectors import passage_text
-from knowledge.text.terms import document_terms, lexical_weights, sparse
+from knowledge.selectors import build_passage_text
+from knowledge.text.terms import build_sparse_vector, compute_lexical_weights, count_terms
 from knowledge.webhooks.announcing import announce_document
 
 published: Registry[Callable[[UUID], None]] = Registry("reader of what is published")
 """What is told of each document whose new version answers, inside the transaction: for apps above this one."""
 
 
-def publish(version: DocumentVersion, _report: Callable[[int, int], None]) -> Written:
+def publish_version(version: DocumentVersion, _report: Callable[[int, int], None]) -> Written:
     """Let this version answer, unless a newer one does already; doing it again changes nothing."""
-    return Written(1, partial(_flip, version))
+    return Written(1, partial(_switch_version, version))
 
 
-def _flip(version: DocumentVersion) -> None:
+def _switch_version(version: DocumentVersion) -> None:
     document = (
         Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=version.document_id)
     )
     current = document.current_version
     if document.withdrawn_at is not None:
-        _drop(version)
+        _delete_index_rows(version)
     elif current is None and document.versions.filter(number__gt=version.number, published_at__isnull=False).exists():
-        _drop(version)  # a newer one is being read again, or cannot be read any more: an older one does not come back
+        _delete_index_rows(
+            version
+        )  # a newer one is being read again, or cannot be read any more: an older one does not come back
     elif current is None or current.number < version.number:
-        withdraw(document)
+        unpublish_document(document)
         ChunkIndex.unscoped.filter(version=version).update(live=True, folder=document.access_id)
-        _count(document, version, sign=1)
+        _update_counts(document, version, sign=1)
         document.current_version = version
         document.save(update_fields=["current_version", "updated_at"])
         DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
         announce_document(WebhookEvent.DOCUMENT_READY, document, version=version.number)
-        record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
+        record_action(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
         for published_version in published:
             published_version(document.pk)
     elif current.number > version.number:  # a newer version was published first: this one will never answer
-        _drop(version)
+        _delete_index_rows(version)
 
 
 def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: str) -> bool:
@@ -56,16 +58,16 @@ def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: s
     """
     document = Document.unscoped.select_for_update(of=("self",)).get(pk=version.document_id)
     if document.current_version_id != version.pk:
-        _drop(version)
+        _delete_index_rows(version)
         return False
     ids = [row.id for row in rows]
-    _count(document, version, sign=-1)
-    _drop(version, keep=ids)
+    _update_counts(document, version, sign=-1)
+    _delete_index_rows(version, keep=ids)
     Chunk.unscoped.filter(version=version, id__in=ids).delete()
     Chunk.unscoped.filter(version=version).update(is_retired=True)
     Chunk.unscoped.bulk_create(rows, batch_size=500)
     ChunkIndex.unscoped.filter(version=version).update(live=True, folder=document.access_id, language=language)
-    _count(document, version, sign=1)
+    _update_counts(document, version, sign=1)
     document.language = language
     document.save(update_fields=["language", "updated_at"])
     for published_version in published:
@@ -73,15 +75,15 @@ def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: s
     return True
 
 
-def withdraw(document: Document) -> None:
+def unpublish_document(document: Document) -> None:
     """Remove the answering version of a document from every search; runs inside the caller's transaction."""
     current = document.current_version
     if current is not None:
-        _count(document, current, sign=-1)
-        _drop(current)
+        _update_counts(document, current, sign=-1)
+        _delete_index_rows(current)
 
 
-def _drop(version: DocumentVersion, *, keep: Sequence[UUID] = ()) -> None:
+def _delete_index_rows(version: DocumentVersion, *, keep: Sequence[UUID] = ()) -> None:
     ChunkIndex.unscoped.filter(version=version).exclude(chunk_id__in=keep).delete()
     ChunkTokens.unscoped.filter(version=version).exclude(chunk_id__in=keep).delete()
 
@@ -107,16 +109,16 @@ WHERE f.id = %(folder)s
 """
 
 
-def count_passages(version: DocumentVersion, folder_id: UUID, *, sign: int) -> None:
+def update_passage_count(version: DocumentVersion, folder_id: UUID, *, sign: int) -> None:
     """Add the live passages of a version to the counts of a folder (sign 1), or subtract them (-1)."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_CHUNKS, {"sign": sign, "version": version.pk, "folder": folder_id})
 
 
-def _count(document: Document, version: DocumentVersion, *, sign: int) -> None:
+def _update_counts(document: Document, version: DocumentVersion, *, sign: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_TERMS, {"sign": sign, "version": version.pk})
-    count_passages(version, document.access_id, sign=sign)
+    update_passage_count(version, document.access_id, sign=sign)
 
 
 DRIFT = 0.1  # share by which the average may move before weights are made again; moves a score by less than 4 %
@@ -137,19 +139,19 @@ def refresh_statistics(base: KnowledgeBase) -> bool:
         .distinct()
     )
     for start in range(0, len(ids), BATCH):
-        _weigh(base, ids[start : start + BATCH], average)
+        _update_term_weights(base, ids[start : start + BATCH], average)
     base.average_terms = average
     return True
 
 
 @transaction.atomic
-def _weigh(base: KnowledgeBase, ids: list[UUID], average: float) -> None:
+def _update_term_weights(base: KnowledgeBase, ids: list[UUID], average: float) -> None:
     chunks = Chunk.unscoped.filter(knowledge_base=base, id__in=ids).select_related("document")
     values = []
     for chunk in chunks:
-        tf = document_terms(passage_text(chunk.document.title, chunk.heading_path, chunk.text))
+        tf = count_terms(build_passage_text(chunk.document.title, chunk.heading_path, chunk.text))
         length = sum(tf.values())
-        values.append((sparse(lexical_weights(tf, length, average)).to_text(), base.pk, chunk.id))
+        values.append((build_sparse_vector(compute_lexical_weights(tf, length, average)).to_text(), base.pk, chunk.id))
     with connection.cursor() as cursor:
         cursor.executemany(
             "UPDATE knowledge_chunkindex SET lexical = %s::sparsevec WHERE knowledge_base_id = %s AND chunk_id = %s",

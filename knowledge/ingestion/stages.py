@@ -20,18 +20,24 @@ from django.core.files.base import ContentFile
 
 from knowledge import titles
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.ingestion.indexing import IndexRow, batches, index_rows, passages_to_index, write_placed
-from knowledge.ingestion.lease import fenced
-from knowledge.ingestion.pictures import with_pictures
+from knowledge.ingestion.indexing import (
+    IndexRow,
+    build_index_rows,
+    find_unindexed_passages,
+    split_into_batches,
+    write_document_rows,
+)
+from knowledge.ingestion.lease import open_fenced_transaction
+from knowledge.ingestion.pictures import add_picture_text
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, Recognition
 from knowledge.parsers.base import PARSER_VERSION, ParseLimits, Rejected
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.detect import parser_for_name
+from knowledge.parsers.detect import find_parser_by_name
 from knowledge.parsers.sandbox import parse_in_child
-from knowledge.retrieval.engine import engine
-from knowledge.stated_fields import fill_fields, stated_of
-from knowledge.text.language import language_of
-from knowledge.text.passage_blocks import to_json
+from knowledge.retrieval.engine import load_engine
+from knowledge.stated_fields import clean_front_matter, fill_document_fields
+from knowledge.text.language import detect_language
+from knowledge.text.passage_blocks import serialise_blocks
 
 Report = Callable[[int, int], None]
 """Told how many passages (or pictures) are done, of how many."""
@@ -45,23 +51,23 @@ class Written:
     write: Callable[[], None]
 
 
-def parse(version: DocumentVersion, report: Report) -> Written:
+def parse_version(version: DocumentVersion, report: Report) -> Written:
     """Read the original and its pictures in child processes and keep the blocks beside it. Raises Rejected, ParseFailed."""
-    with local_copy(version) as path:
+    with open_local_copy(version) as path:
         limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
         read = parse_in_child(path, filename=version.document.filename, limits=limits)
-        parsed, recognised = with_pictures(version, path, read, report)
+        parsed, recognised = add_picture_text(version, path, read, report)
     if version.document.knowledge_base.is_hidden_text_indexed:
         parsed = parsed.with_hidden()
     if not any(block.text.strip() for block in parsed.blocks):
-        raise Rejected(_why_no_text(version, parsed))
+        raise Rejected(_explain_missing_text(version, parsed))
     bare = sum(picture.is_bare for picture in read.pictures)
-    stated = stated_of(parsed.fields)
+    stated = clean_front_matter(parsed.fields)
 
     def write() -> None:
-        save_parsed(version, parsed)
+        save_parsed_document(version, parsed)
         DocumentVersion.unscoped.filter(pk=version.pk).update(
-            mime_type=parser_for_name(version.document.filename).mime_types[0],
+            mime_type=find_parser_by_name(version.document.filename).mime_types[0],
             page_count=parsed.page_count,
             parser_version=PARSER_VERSION,
             hidden_apart=len(parsed.apart),
@@ -72,13 +78,13 @@ def parse(version: DocumentVersion, report: Report) -> Written:
             losses=dict(parsed.losses),
             stated=stated,
         )
-        describe(version.document, parsed)
-        fill_fields(version.document, stated)
+        set_title_and_language(version.document, parsed)
+        fill_document_fields(version.document, stated)
 
     return Written(1, write)
 
 
-def _why_no_text(version: DocumentVersion, parsed: ParsedDocument) -> str:
+def _explain_missing_text(version: DocumentVersion, parsed: ParsedDocument) -> str:
     if parsed.apart:
         return "only_hidden_text"
     if parsed.pictures and version.document.knowledge_base.recognition != Recognition.OFF:
@@ -86,26 +92,26 @@ def _why_no_text(version: DocumentVersion, parsed: ParsedDocument) -> str:
     return "no_text_in_pages" if parsed.page_count else "no_text"
 
 
-def describe(document: Document, parsed: ParsedDocument) -> None:
+def set_title_and_language(document: Document, parsed: ParsedDocument) -> None:
     """Take title and language from the document itself, unless they were given."""
-    if parsed.title and titles.is_of(document.filename, document.title):
+    if parsed.title and titles.is_title_from_filename(document.filename, document.title):
         document.title = parsed.title[:300]
-    document.language = language_for(document, parsed)
+    document.language = choose_language(document, parsed)
     document.save(update_fields=["title", "language", "updated_at"])
 
 
-def language_for(document: Document, parsed: ParsedDocument) -> str:
+def choose_language(document: Document, parsed: ParsedDocument) -> str:
     """Return the base's language, or the document's own, given or recognised; not one that its base had before."""
     before = document.current_version
     was_told = before is not None and before.cut_as.rpartition("/")[2]
-    return document.knowledge_base.language or ("" if was_told else document.language) or language_of(parsed.text)
+    return document.knowledge_base.language or ("" if was_told else document.language) or detect_language(parsed.text)
 
 
-def cut(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
+def split_into_passages(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
     """Return the passages of a parsed document, in the sizes of its base or of the settings."""
-    sizes = sizes_of(base.chunk_tokens, base.chunk_max_tokens)
+    sizes = resolve_sizes(base.chunk_tokens, base.chunk_max_tokens)
     return chunk_document(
-        parsed, count_tokens=engine().embedder.count_tokens, target_tokens=sizes.target, max_tokens=sizes.most
+        parsed, count_tokens=load_engine().embedder.count_tokens, target_tokens=sizes.target, max_tokens=sizes.most
     )
 
 
@@ -116,15 +122,15 @@ class Sizes(NamedTuple):
     most: int
 
 
-def sizes_of(target: int | None, most: int | None) -> Sizes:
+def resolve_sizes(target: int | None, most: int | None) -> Sizes:
     """Return the sizes of a base; None where it uses those of the settings."""
     return Sizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
 
 
-def chunk(version: DocumentVersion, report: Report) -> Written:
+def chunk_version(version: DocumentVersion, report: Report) -> Written:
     """Split the blocks into passages; writing them again gives the same rows."""
-    drafts = cut(load_parsed(version), version.document.knowledge_base)
-    rows = passage_rows(version, drafts, _ids(version, [draft.text for draft in drafts]))
+    drafts = split_into_passages(load_parsed_document(version), version.document.knowledge_base)
+    rows = build_passages(version, drafts, _assign_passage_ids(version, [draft.text for draft in drafts]))
 
     def write() -> None:
         Chunk.unscoped.filter(version=version).delete()
@@ -134,7 +140,7 @@ def chunk(version: DocumentVersion, report: Report) -> Written:
     return Written(len(rows), write)
 
 
-def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Sequence[UUID]) -> list[Chunk]:
+def build_passages(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Sequence[UUID]) -> list[Chunk]:
     """Return the passages of a version under the ids they are to have, not written yet."""
     return [
         Chunk(
@@ -149,7 +155,7 @@ def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Se
             page_from=draft.page_from,
             page_to=draft.page_to,
             page_starts=list(draft.page_starts),
-            blocks=to_json(draft.blocks),
+            blocks=serialise_blocks(draft.blocks),
             start=draft.start,
             end=draft.end,
             length_tokens=draft.length_tokens,
@@ -158,22 +164,22 @@ def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Se
     ]
 
 
-def embed(version: DocumentVersion, report: Report) -> Written:
+def embed_version(version: DocumentVersion, report: Report) -> Written:
     """Index the passages that the configured embedding space does not hold yet, a batch at a time; the last one is left to write."""
-    with_engine = engine()
-    there, missing = passages_to_index(version, with_engine)
+    with_engine = load_engine()
+    there, missing = find_unindexed_passages(version, with_engine)
     done, rows = there, list[IndexRow]()
-    for batch in batches(missing):
+    for batch in split_into_batches(missing):
         if rows:
-            with fenced(version):
-                write_placed(version.document, rows)
+            with open_fenced_transaction(version):
+                write_document_rows(version.document, rows)
             report(done, there + len(missing))
-        rows = index_rows(version.document, batch, with_engine, live=False)
+        rows = build_index_rows(version.document, batch, with_engine, live=False)
         done += len(batch)
-    return Written(done, partial(write_placed, version.document, rows))
+    return Written(done, partial(write_document_rows, version.document, rows))
 
 
-def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
+def _assign_passage_ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
     """Return an id for each passage. A version that is read again keeps the ids of passages that stay the same: citations name them."""
     known: dict[str, list[UUID]] = {}
     for text, chunk in (
@@ -182,19 +188,19 @@ def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
         known.setdefault(text, []).append(chunk)
     taken = {item for ids in known.values() for item in ids}
     return [
-        known[text].pop(0) if known.get(text) else chunk_id(version.pk, position, taken=taken)
+        known[text].pop(0) if known.get(text) else make_chunk_id(version.pk, position, taken=taken)
         for position, text in enumerate(texts)
     ]
 
 
-def chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) -> UUID:
+def make_chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) -> UUID:
     """Return the id made from a passage's place, or the next free one: repeating the stage gives the same rows."""
     ids = (uuid5(version_id, f"{position}/{turn}" if turn else str(position)) for turn in count())
     return next(identifier for identifier in ids if identifier not in taken)
 
 
 @contextmanager
-def local_copy(version: DocumentVersion) -> Iterator[Path]:
+def open_local_copy(version: DocumentVersion) -> Iterator[Path]:
     """Yield the original as a file on this machine, under a name of ours; storages may be far away."""
     with NamedTemporaryFile(prefix="original-") as copy:
         with version.file.open("rb") as original:
@@ -203,13 +209,13 @@ def local_copy(version: DocumentVersion) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def save_parsed(version: DocumentVersion, parsed: ParsedDocument) -> None:
+def save_parsed_document(version: DocumentVersion, parsed: ParsedDocument) -> None:
     storage, name = version.file.storage, version.parsed_name
     storage.delete(name)
     storage.save(name, ContentFile(json.dumps(parsed.to_json(), ensure_ascii=False).encode()))
 
 
-def load_parsed(version: DocumentVersion) -> ParsedDocument:
-    """Return the blocks that `parse` kept; raises FileNotFoundError when they are gone."""
+def load_parsed_document(version: DocumentVersion) -> ParsedDocument:
+    """Return the blocks that `parse_version` kept; raises FileNotFoundError when they are gone."""
     with version.file.storage.open(version.parsed_name) as file:
         return ParsedDocument.from_json(json.load(file))

@@ -4,9 +4,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from authz.permissions import Right, extra_permissions
+from authz.permissions import Right, list_extra_permissions
 from authz.principal import Principal
-from authz.rights.folders import knowledge_base_ids_around, knowledge_base_ids_with
+from authz.rights.folders import select_base_ids, select_surrounding_base_ids
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
@@ -95,7 +95,7 @@ class KnowledgeBase(Guarded):
         verbose_name = _("knowledge base")
         verbose_name_plural = _("knowledge bases")
         ordering = ("name",)
-        permissions = extra_permissions("knowledgebase", "knowledge base")
+        permissions = list_extra_permissions("knowledgebase", "knowledge base")
 
     def __str__(self) -> str:
         return in_language(self.name)
@@ -109,7 +109,7 @@ class KnowledgeBase(Guarded):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        reached = Q(pk__in=knowledge_base_ids_with(principal, right))
+        reached = Q(pk__in=select_base_ids(principal, right))
         if right is Right.VIEW:
-            reached |= Q(pk__in=knowledge_base_ids_around(principal, right))
+            reached |= Q(pk__in=select_surrounding_base_ids(principal, right))
         return reached

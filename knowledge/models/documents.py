@@ -12,7 +12,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
-from knowledge.losses import NotRead, not_read
+from knowledge.losses import NotRead, list_unread_parts
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 from knowledge.parsers.losses import PICTURES
@@ -44,7 +44,7 @@ class StageStatus(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
-def reason_text(code: str, params: dict[str, str | int | float]) -> str:
+def format_failure_reason(code: str, params: dict[str, str | int | float]) -> str:
     """Return the sentence for a stored failure, in the reader's language."""
     from knowledge.failure_reasons import REASONS
 
@@ -56,7 +56,7 @@ def stored_name(version: "DocumentVersion", filename: str) -> str:
     return f"originals/{version.document.knowledge_base_id}/{version.pk}"
 
 
-def pages_folder(version_id: uuid.UUID) -> str:
+def build_pages_path(version_id: uuid.UUID) -> str:
     """Return the storage folder of what is made from a version's pages: images and recognised text."""
     return f"pages/{version_id}"
 
@@ -196,7 +196,7 @@ class DocumentVersion(Guarded):
     @property
     def failure_reason(self) -> str:
         """Return why ingestion failed, in the reader's language; empty when it did not."""
-        return reason_text(self.failure["code"], self.failure["params"]) if self.failure else ""
+        return format_failure_reason(self.failure["code"], self.failure["params"]) if self.failure else ""
 
     @property
     def unread_pictures(self) -> int:
@@ -208,7 +208,7 @@ class DocumentVersion(Guarded):
 
     @property
     def not_read(self) -> list[NotRead]:
-        return not_read({**self.losses, PICTURES: self.unread_pictures})
+        return list_unread_parts({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
@@ -216,7 +216,7 @@ class DocumentVersion(Guarded):
 
     def page_name(self, name: str) -> str:
         """Return the storage path of something of this name made from a page."""
-        return f"{pages_folder(self.pk)}/{name}"
+        return f"{build_pages_path(self.pk)}/{name}"
 
 
 class Stage(models.Model):

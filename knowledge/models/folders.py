@@ -5,9 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from authz.permissions import Right, extra_permissions
+from authz.permissions import Right, list_extra_permissions
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.bilingual import in_language
 from copilot_site.lib.text.line_fields import LineField
@@ -54,7 +54,7 @@ class Folder(Guarded):
         verbose_name = _("folder")
         verbose_name_plural = _("folders")
         ordering = ("name",)
-        permissions = extra_permissions("folder", "folder")
+        permissions = list_extra_permissions("folder", "folder")
         constraints = [
             models.UniqueConstraint(
                 fields=["parent", "name"], condition=Q(kind=FolderKind.FOLDER), name="folder_name_once_in_parent"
@@ -69,7 +69,7 @@ class Folder(Guarded):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(pk__in=folder_ids_with(principal, right), kind=FolderKind.FOLDER)
+        return Q(pk__in=select_folder_ids(principal, right), kind=FolderKind.FOLDER)
 
 
 class FolderLink(models.Model):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
+from authz.rights.folders import select_folder_ids
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
 from knowledge.models.bases import KnowledgeBase
@@ -50,7 +50,7 @@ class GraphEntity(Guarded):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(Exists(_mentions(principal, right).filter(entity=OuterRef("pk"), defines=True)))
+        return Q(Exists(_filter_mentions(principal, right).filter(entity=OuterRef("pk"), defines=True)))
 
 
 class GraphRelation(Guarded):
@@ -76,7 +76,7 @@ class GraphRelation(Guarded):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        mine = _mentions(principal, right)
+        mine = _filter_mentions(principal, right)
         ends = [Q(Exists(mine.filter(entity=OuterRef(end), defines=True))) for end in ("subject_id", "object_id")]
         return Q(Exists(mine.filter(relation=OuterRef("pk")))) & ends[0] & ends[1]
 
@@ -114,7 +114,7 @@ class GraphMention(Guarded):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        held = folder_ids_with(principal, right)
+        held = select_folder_ids(principal, right)
         return Q(document__access_id__in=held, version_id=F("document__current_version_id"))
 
 
@@ -148,5 +148,5 @@ class GraphReading(models.Model):
         return str(self.document_id)
 
 
-def _mentions(principal: Principal, right: Right) -> Any:
+def _filter_mentions(principal: Principal, right: Right) -> Any:
     return GraphMention.unscoped.filter(GraphMention.reach(principal, right))

@@ -16,24 +16,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from authz.admin_pages import admin_page, show
-from authz.pages import signed_in
+from authz.admin_pages import admin_page, render_admin_page
+from authz.pages import require_sign_in
 from authz.principal import Principal
 from authz.rights.checks import get_visible
-from authz.rights.governing import get_governed, governed
+from authz.rights.governing import filter_governed_rows, get_governed
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.http.forms import checked, first_fault, problem_shown
+from copilot_site.lib.http.forms import find_first_fault, show_problem_as_message, validate_form
 from knowledge.documents.metadata_forms import FieldForm, ValuesForm
-from knowledge.ingestion.recutting import versions_to_cut
+from knowledge.ingestion.recutting import find_versions_to_cut
 from knowledge.models import Document, DocumentField, KnowledgeBase, Language
-from knowledge.services.fields import MAX_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
+from knowledge.services.fields import MAX_FIELDS, FieldSpec, change_metadata, list_fields, set_fields
 from knowledge.services.passages import (
     FEWEST,
     FEWEST_MOST,
     Cutting,
     Preview,
     change_cutting,
-    largest_passage,
+    compute_passage_limit,
     preview_cutting,
 )
 
@@ -55,7 +55,7 @@ class BaseLine:
 @admin_page
 def search_settings(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """Show how each base that this person governs is searched; to superusers also the models in use."""
-    bases = governed(KnowledgeBase, by).order_by("name")
+    bases = filter_governed_rows(KnowledgeBase, by).order_by("name")
     kept = DocumentField.unscoped.filter(knowledge_base__in=bases).values_list("knowledge_base_id", flat=True)
     fields = Counter(kept)
     models = {
@@ -67,12 +67,14 @@ def search_settings(request: HttpRequest, by: Principal) -> HttpResponseBase:
     context = {
         "title": _("Search settings"),
         "rows": [
-            BaseLine(base, base.chunk_tokens or settings.CHUNK_TOKENS, fields[base.pk], versions_to_cut(base).count())
+            BaseLine(
+                base, base.chunk_tokens or settings.CHUNK_TOKENS, fields[base.pk], find_versions_to_cut(base).count()
+            )
             for base in bases
         ],
         "models": models if by.is_superuser else None,
     }
-    return show(request, "admin/search_settings.html", context)
+    return render_admin_page(request, "admin/search_settings.html", context)
 
 
 class PassagesForm(forms.Form):
@@ -97,10 +99,10 @@ class PassagesForm(forms.Form):
         self.fields["document"].queryset = documents  # type: ignore[attr-defined]
         sizes = ("target", FEWEST, settings.CHUNK_TOKENS), ("most", FEWEST_MOST, settings.CHUNK_MAX_TOKENS)
         for name, fewest, default in sizes:
-            self.fields[name].widget.attrs |= {"min": fewest, "max": largest_passage(), "placeholder": default}
+            self.fields[name].widget.attrs |= {"min": fewest, "max": compute_passage_limit(), "placeholder": default}
             self.fields[name].help_text = _(
                 "%(fewest)s to %(largest)s; empty for %(default)s, the setting of the system."
-            ) % {"fewest": fewest, "largest": largest_passage(), "default": default}
+            ) % {"fewest": fewest, "largest": compute_passage_limit(), "default": default}
 
     @property
     def cutting(self) -> Cutting:
@@ -136,7 +138,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
                 form.add_error("document", _("Choose a document to look at."))
         except InvalidInput as problem:
             form.add_error(None, str(problem))
-    left = versions_to_cut(base).count()
+    left = find_versions_to_cut(base).count()
     total = Document.unscoped.filter(knowledge_base=base, current_version__isnull=False).count()
     context = {
         "title": _("Passages: %(base)s") % {"base": base},
@@ -148,7 +150,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
         "preview": preview,
         "shown": preview.drafts[:SHOWN] if preview else (),
     }
-    return show(request, "admin/passages.html", context, status=400 if form.errors else 200)
+    return render_admin_page(request, "admin/passages.html", context, status=400 if form.errors else 200)
 
 
 EMPTY = 2  # forms for new fields
@@ -167,7 +169,7 @@ def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
     problem = ""
     if request.method == "POST":
         try:
-            set_fields(by, base_id, _specs(forms))
+            set_fields(by, base_id, _read_field_specs(forms))
         except InvalidInput as error:
             problem = str(error)
         else:
@@ -175,27 +177,27 @@ def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
             return redirect("fields-of-base", base_id)
     title = _("Fields of documents: %(base)s") % {"base": base}
     context = {"title": title, "base": base, "forms": forms, "problem": problem}
-    return show(request, "admin/document_fields.html", context, status=400 if problem else 200)
+    return render_admin_page(request, "admin/document_fields.html", context, status=400 if problem else 200)
 
 
-def _specs(forms: BaseFormSet[FieldForm]) -> list[FieldSpec]:
+def _read_field_specs(forms: BaseFormSet[FieldForm]) -> list[FieldSpec]:
     """Return the fields as they were entered. Raises InvalidInput."""
     for form in forms:
         if not form.is_valid():
-            raise InvalidInput(first_fault(form))
+            raise InvalidInput(find_first_fault(form))
     if not forms.is_valid():
         raise InvalidInput(_("The form is not complete: load the page again."))
     return [form.spec for form in forms if form.cleaned_data.get("name")]
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def metadata(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     """Set the document's values for all fields of its base at once."""
     row = get_visible(Document, principal, pk=document_id)
-    form = ValuesForm(request.POST, of=list(fields_of(principal, row.knowledge_base_id)))
-    with problem_shown(request):
-        checked(form)
+    form = ValuesForm(request.POST, of=list(list_fields(principal, row.knowledge_base_id)))
+    with show_problem_as_message(request):
+        validate_form(form)
         change_metadata(principal, document_id=document_id, values=form.values)
         messages.success(request, _("Saved."))
     return redirect("document", document_id)

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from authz.people.groups import called
+from authz.people.groups import find_accounts_by_name
 from copilot_site.lib.http.forms import PickedInput
 from knowledge.documents.text import Cited
 from knowledge.library import PAGE_SIZE
@@ -49,7 +49,7 @@ class OpeningForm(forms.Form):
 
     @property
     def span(self) -> Span | None:
-        start, end = self._read("start"), self._read("end")
+        start, end = self._read_number("start"), self._read_number("end")
         return Span(start, end) if start is not None and end is not None and start < end else None
 
     @property
@@ -60,13 +60,13 @@ class OpeningForm(forms.Form):
 
     @property
     def asked_part(self) -> int | None:
-        return self._read("part")
+        return self._read_number("part")
 
     @property
     def asked_version(self) -> int | None:
-        return self._read("version")
+        return self._read_number("version")
 
-    def _read(self, name: str) -> int | None:
+    def _read_number(self, name: str) -> int | None:
         self.is_valid()
         number: int | None = self.cleaned_data.get(name)
         return number
@@ -142,7 +142,7 @@ class FactsForm(forms.Form):
         name: str = self.cleaned_data["owner"].strip()
         if not name:
             return None
-        found = list(called(name).filter(is_active=True)[:2])
+        found = list(find_accounts_by_name(name).filter(is_active=True)[:2])
         if not found:
             raise forms.ValidationError(gettext("There is no active account “%(name)s”.") % {"name": name})
         if len(found) > 1:

@@ -12,109 +12,109 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from authz.pages import signed_in
+from authz.pages import require_sign_in
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
-from copilot_site.lib.http.forms import checked, problem_shown
+from copilot_site.lib.http.forms import show_problem_as_message, validate_form
 from copilot_site.lib.storage.files import StreamedFile
 from knowledge import library
 from knowledge.documents import text as document_text
-from knowledge.documents.metadata_forms import ValuesForm, shown_metadata, values_of
+from knowledge.documents.metadata_forms import ValuesForm, build_initial_values, format_metadata
 from knowledge.documents.search import FindForm
-from knowledge.losses import in_words
+from knowledge.losses import format_unread_parts
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.pages.document_views import facts_form, places_for_document
+from knowledge.pages.document_views import build_facts_form, list_move_destinations
 from knowledge.pages.forms import FolderNameForm, FolderPlaceForm, NewBaseForm, OpeningForm, UploadForm
 from knowledge.selectors import discoverable_folders
-from knowledge.services.attachments import in_its_conversation, where_it_is_read
+from knowledge.services.attachments import scope_to_document_conversation, scope_to_passage_conversation
 from knowledge.services.documents import open_original, retry_document
-from knowledge.services.fields import fields_of
+from knowledge.services.fields import list_fields
 from knowledge.services.folders import (
     create_folder,
     delete_folder,
+    find_root_folder,
     may_make_bases,
     move_folder,
     rename_folder,
-    root_folder,
     set_up_knowledge_base,
-    upload_at,
+    upload_to_path,
 )
 from knowledge.services.uploads import upload_document
-from knowledge.stated_fields import own_fields
+from knowledge.stated_fields import select_unmatched_values
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
-        "bases": library.knowledge_bases_of(principal),
+        "bases": library.list_knowledge_bases(principal),
         "may_make": may_make_bases(principal),
         "find_form": FindForm(),
-        "reviews_due": library.reviews_due(principal),
-        "is_keeper": library.is_keeper(principal),
+        "reviews_due": library.count_due_reviews(principal),
+        "is_keeper": library.is_place_manager(principal),
         "may_ask": discoverable_folders(principal).exists(),
     }
     return render(request, "knowledge/bases.html", context)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
     """Show a knowledge base at its one visible top folder; with several, or documents beside them, a choice."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
-    tops = library.top_folders(principal, row)
-    beside = library.sibling_documents(principal, row)
+    tops = library.list_top_folders(principal, row)
+    beside = library.list_hidden_folder_documents(principal, row)
     if len(tops) == 1 and not beside:
         return redirect("folder", tops[0].pk)
-    context = {"base": row, "folders": tops, "beside": beside, "tree": library.folder_tree(principal, row, None)}
+    context = {"base": row, "folders": tops, "beside": beside, "tree": library.build_folder_tree(principal, row, None)}
     return render(request, "knowledge/base.html", context)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     row = get_visible(Folder, principal, pk=folder_id)
-    rights = library.rights_on(principal, row)
+    rights = library.check_row_rights(principal, row)
     context = {
         "folder": row,
         "base": row.knowledge_base,
-        "breadcrumbs": library.breadcrumbs(principal, row),
-        "tree": library.folder_tree(principal, row.knowledge_base, row),
+        "breadcrumbs": library.list_breadcrumbs(principal, row),
+        "tree": library.build_folder_tree(principal, row.knowledge_base, row),
         "subfolders": Folder.objects.visible_to(principal).filter(parent=row),
-        "page": library.documents_in(principal, row, request.GET.get("page", 1)),
-        "unfinished": library.unfinished_in(principal, row),
+        "page": library.list_folder_documents(principal, row, request.GET.get("page", 1)),
+        "unfinished": library.count_unfinished_documents(principal, row),
         "rights": rights,
-        "places": library.places_for(principal, row) if rights["change"] and row.parent_id else [],
-        "accepted": library.accepted(),
+        "places": library.list_folder_destinations(principal, row) if rights["change"] and row.parent_id else [],
+        "accepted": library.describe_accepted_files(),
     }
     return render(request, "knowledge/folder.html", context)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """Return how many documents are unfinished at and below a folder, and the rows of those there that `?id=` names, as HTML."""
     row = get_visible(Folder, principal, pk=folder_id)
-    asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
+    asked = list(_parse_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
     rows = [
         {
             "id": str(shown.document.pk),
             "is_here": shown.document.folder_id == row.pk,
             "html": render_to_string("knowledge/_row.html", {"row": shown}, request),
         }
-        for shown in library.document_rows(principal, row, asked)
+        for shown in library.load_document_rows(principal, row, asked)
     ]
-    return JsonResponse({"unfinished": library.unfinished_in(principal, row), "rows": rows})
+    return JsonResponse({"unfinished": library.count_unfinished_documents(principal, row), "rows": rows})
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """Upload one file (`file`) with its folders (`path`, "" for none); return 201 with the result."""
-    given = checked(UploadForm(request.POST, request.FILES))
+    given = validate_form(UploadForm(request.POST, request.FILES))
     file = given["file"]
-    done = upload_at(principal, folder_id=folder_id, path=given["path"], filename=file.name or "", file=file)
+    done = upload_to_path(principal, folder_id=folder_id, path=given["path"], filename=file.name or "", file=file)
     body = {
         "outcome": done.outcome,
         "document_id": str(done.document.pk),
@@ -126,10 +126,10 @@ def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonR
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
     try:
-        made = create_folder(principal, parent_id=folder_id, **checked(FolderNameForm(request.POST)))
+        made = create_folder(principal, parent_id=folder_id, **validate_form(FolderNameForm(request.POST)))
     except InvalidInput as problem:
         messages.error(request, str(problem))
         return redirect("folder", folder_id)
@@ -137,27 +137,27 @@ def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> H
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
-    with problem_shown(request):
-        rename_folder(principal, folder_id=folder_id, **checked(FolderNameForm(request.POST)))
+    with show_problem_as_message(request):
+        rename_folder(principal, folder_id=folder_id, **validate_form(FolderNameForm(request.POST)))
     return redirect("folder", folder_id)
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
     """Move the folder into the one of id `parent`; an invalid id counts as the folder itself, which is refused."""
     form = FolderPlaceForm(request.POST)
     parent_id = form.cleaned_data["parent"] if form.is_valid() else folder_id
-    with problem_shown(request):
+    with show_problem_as_message(request):
         moved = move_folder(principal, folder_id=folder_id, parent_id=parent_id)
         messages.success(request, _("The folder “%(name)s” is moved.") % {"name": moved.name})
     return redirect("folder", folder_id)
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
     """Delete a folder and redirect to its parent; with the reason, when the folder has to stay."""
     row = get_visible(Folder, principal, pk=folder_id)
@@ -171,62 +171,66 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """Show a document at `?chunk=&start=&end=` or `?part=`; at its beginning if these are invalid."""
-    asked, principal = OpeningForm(request.GET), in_its_conversation(principal, document_id)
+    asked, principal = OpeningForm(request.GET), scope_to_document_conversation(principal, document_id)
     opened = document_text.open_document(
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
     )
-    rights = library.rights_on(principal, opened.document)
-    fields = list(fields_of(principal, opened.document.knowledge_base_id))
+    rights = library.check_row_rights(principal, opened.document)
+    fields = list(list_fields(principal, opened.document.knowledge_base_id))
     context = {
         "reader": opened,
         "document": opened.document,
         "base": opened.document.knowledge_base,
-        "breadcrumbs": library.breadcrumbs(principal, opened.document.folder),
+        "breadcrumbs": library.list_breadcrumbs(principal, opened.document.folder),
         "row": library.DocumentRow(opened.document, opened.newest),
-        "stages": library.stages_of(opened.newest),
+        "stages": library.list_ingestion_stages(opened.newest),
         "rights": rights,
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
-        "successor": document_text.successor_of(principal, opened.document),
-        "metadata": shown_metadata(fields, opened.document),
-        "own_fields": own_fields(fields, opened.shown.stated if opened.shown else {}),
-        "not_read": in_words(opened.shown.not_read) if opened.shown else "",
+        "successor": document_text.find_visible_successor(principal, opened.document),
+        "metadata": format_metadata(fields, opened.document),
+        "own_fields": select_unmatched_values(fields, opened.shown.stated if opened.shown else {}),
+        "not_read": format_unread_parts(opened.shown.not_read) if opened.shown else "",
     }
     if rights["change"]:
         context |= {
-            "facts_form": facts_form(request, principal, opened.document),
-            "metadata_form": ValuesForm(initial=values_of(fields, opened.document.metadata), of=fields),
-            "places": places_for_document(principal, opened.document),
+            "facts_form": build_facts_form(request, principal, opened.document),
+            "metadata_form": ValuesForm(initial=build_initial_values(fields, opened.document.metadata), of=fields),
+            "places": list_move_destinations(principal, opened.document),
         }
     return render(request, "knowledge/document.html", context)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
     """Return the stages of the newest version as HTML, and whether they are still running."""
     row = get_visible(Document, principal, pk=document_id)
-    shown = library.DocumentRow(row, library.versions_of(principal, row)[0])
-    context = {"row": shown, "stages": library.stages_of(shown.version), "rights": library.rights_on(principal, row)}
+    shown = library.DocumentRow(row, library.list_document_versions(principal, row)[0])
+    context = {
+        "row": shown,
+        "stages": library.list_ingestion_stages(shown.version),
+        "rights": library.check_row_rights(principal, row),
+    }
     html = render_to_string("knowledge/_stages.html", context, request)
     return JsonResponse({"is_unfinished": shown.is_unfinished, "html": html})
 
 
 @require_POST
-@signed_in
+@require_sign_in
 def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    with problem_shown(request):
+    with show_problem_as_message(request):
         retry_document(principal, document_id=document_id)
     return redirect("document", document_id)
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """Send the original, always as a download: a foreign file is never shown inside our own origin."""
-    version = open_original(in_its_conversation(principal, document_id), document_id=document_id)
+    version = open_original(scope_to_document_conversation(principal, document_id), document_id=document_id)
     return StreamedFile(
         version.file.open("rb"),
         as_attachment=True,
@@ -236,44 +240,46 @@ def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> 
 
 
 @require_safe
-@signed_in
+@require_sign_in
 def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
     """Show a page as PNG. The server caches it, the browser must not: it would leave text on somebody's disk."""
-    reader = in_its_conversation(principal, document_id)
-    return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
-
-
-@require_safe
-@signed_in
-def picture(
-    _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, number: int
-) -> HttpResponseBase:
-    """Show a picture inside an Office file as PNG. As for pages, the browser must not cache it."""
-    reader = in_its_conversation(principal, document_id)
+    reader = scope_to_document_conversation(principal, document_id)
     return HttpResponse(
-        document_text.open_picture(reader, document_id, version_number, number), content_type="image/png"
+        document_text.open_page_image(reader, document_id, version_number, page), content_type="image/png"
     )
 
 
 @require_safe
-@signed_in
+@require_sign_in
+def picture(
+    _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, number: int
+) -> HttpResponseBase:
+    """Show a picture inside an Office file as PNG. As for pages, the browser must not cache it."""
+    reader = scope_to_document_conversation(principal, document_id)
+    return HttpResponse(
+        document_text.open_embedded_picture(reader, document_id, version_number, number), content_type="image/png"
+    )
+
+
+@require_safe
+@require_sign_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """Show the passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
-    reader = where_it_is_read(principal, base_id, chunk_id)
-    opened = document_text.open_source(reader, base_id, chunk_id, OpeningForm(request.GET).span)
+    reader = scope_to_passage_conversation(principal, base_id, chunk_id)
+    opened = document_text.open_cited_source(reader, base_id, chunk_id, OpeningForm(request.GET).span)
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
 
 
-def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
+def _parse_uuids(texts: Iterable[str]) -> Iterator[UUID]:
     for text in texts:
         with suppress(ValueError):
             yield UUID(text)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
+@require_sign_in
 def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Create a base with its readers and first files. A refused file does not undo the rest; its reason is shown.
 
@@ -291,13 +297,13 @@ def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         except InvalidInput as problem:
             form.add_error("name", str(problem))
         else:
-            _add(request, principal, base)
+            _upload_first_files(request, principal, base)
             return redirect("base", base.pk)
-    return render(request, "knowledge/new_base.html", {"form": form, "accepted": library.accepted()})
+    return render(request, "knowledge/new_base.html", {"form": form, "accepted": library.describe_accepted_files()})
 
 
-def _add(request: HttpRequest, principal: Principal, base: KnowledgeBase) -> None:
-    folder = root_folder(base)
+def _upload_first_files(request: HttpRequest, principal: Principal, base: KnowledgeBase) -> None:
+    folder = find_root_folder(base)
     for file in request.FILES.getlist("first_files"):
         try:
             upload_document(principal, folder_id=folder.pk, filename=file.name or "", file=file)

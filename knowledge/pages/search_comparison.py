@@ -10,14 +10,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Ranked, Scores, rank
-from knowledge.retrieval.search import spread
-from knowledge.selectors import ShownPassage, passages
+from knowledge.retrieval.ranking import Ranked, Scores, rank_passages
+from knowledge.retrieval.search import limit_per_document
+from knowledge.selectors import ShownPassage, list_visible_passages
 
 LAST = 1_000_000  # after every possible rank
 TOP_K = 10
@@ -87,15 +87,20 @@ class SearchTestForm(forms.Form):
         base.queryset = KnowledgeBase.objects.visible_to(principal)
 
 
-def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, left: str, right: str) -> SearchTest:
+def compare_search_settings(
+    principal: Principal, query: str, *, base_id: UUID | None, left: str, right: str
+) -> SearchTest:
     """Return the first TOP_K of both settings, out of what this person may read. Recorded as a search, never its words.
 
     Raises InvalidInput (no question, too long), EmbeddingError.
     """
-    found = rank(principal, query, scope=Scope(knowledge_base_ids=(base_id,) if base_id else ()))
+    found = rank_passages(principal, query, scope=Scope(knowledge_base_ids=(base_id,) if base_id else ()))
     chosen = SETTINGS[left], SETTINGS[right]
-    orders = [_first(found.ranked, setting) for setting in chosen]
-    texts = {item.chunk_id: item for item in passages(principal, {row.chunk_id for order in orders for row in order})}
+    orders = [_select_first_hits(found.ranked, setting) for setting in chosen]
+    texts = {
+        item.chunk_id: item
+        for item in list_visible_passages(principal, {row.chunk_id for order in orders for row in order})
+    }
     detail = {
         "characters": len(query),
         "top_k": TOP_K,
@@ -103,19 +108,21 @@ def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, 
         "documents": sorted({str(text.document_id) for text in texts.values()}),
         "perm_snapshot_id": take_snapshot(principal),
     }
-    record(principal, Action.SEARCHED, detail=detail)
-    sides = (_placed(orders[0], orders[1], texts), _placed(orders[1], orders[0], texts))
+    record_action(principal, Action.SEARCHED, detail=detail)
+    sides = (_build_placed_hits(orders[0], orders[1], texts), _build_placed_hits(orders[1], orders[0], texts))
     return SearchTest(chosen, sides, found.visible)
 
 
-def _first(ranked: Sequence[Ranked], setting: Setting) -> list[Ranked]:
+def _select_first_hits(ranked: Sequence[Ranked], setting: Setting) -> list[Ranked]:
     """Return the first hits, without those that the setting's stage did not see."""
     seen = [row for row in ranked if setting.place(row.scores) != LAST]
     ordered = sorted(seen, key=lambda row: setting.place(row.scores))
-    return spread(ordered, TOP_K) if setting.is_spread else ordered[:TOP_K]
+    return limit_per_document(ordered, TOP_K) if setting.is_spread else ordered[:TOP_K]
 
 
-def _placed(order: Sequence[Ranked], other: Sequence[Ranked], texts: Mapping[UUID, ShownPassage]) -> tuple[Placed, ...]:
+def _build_placed_hits(
+    order: Sequence[Ranked], other: Sequence[Ranked], texts: Mapping[UUID, ShownPassage]
+) -> tuple[Placed, ...]:
     places = {row.chunk_id: place for place, row in enumerate(other, start=1)}
     return tuple(
         Placed(place, texts[row.chunk_id], row.scores, places.get(row.chunk_id))

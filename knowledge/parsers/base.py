@@ -92,10 +92,10 @@ class Parser(Protocol):
 parsers: Registry[Parser] = Registry("parser")
 
 
-def load() -> None:
+def load_parsers() -> None:
     """Import the parsers: every module of `formats`. A second call changes nothing."""
     load_modules("knowledge.parsers.formats")
 
 
-def accepted_extensions() -> list[str]:
+def list_accepted_extensions() -> list[str]:
     return sorted(extension for parser in parsers for extension in parser.extensions)

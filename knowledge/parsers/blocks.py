@@ -1,7 +1,7 @@
 """The document model that every parser returns: typed blocks in reading order.
 
-A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields give its structure, so that it need
-not be guessed from text. The document's text is the texts of its blocks, with a line end between the items of a list and a
+A block's text is what people read in the original (`knowledge.text.normalise.clean_text`); kind and fields give its structure, so that it
+need not be guessed from text. The document's text is the texts of its blocks, with a line end between the items of a list and a
 blank line elsewhere; spans are character offsets into it.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.text.normalise import cleaned
+from knowledge.text.normalise import clean_text
 
 BlockKind = Literal[
     "heading", "paragraph", "item", "table", "code", "quotation", "footnote", "caption", "chart", "running"
@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""
 
 
-def around(boxes: Iterable[Box]) -> Box:
+def compute_bounding_box(boxes: Iterable[Box]) -> Box:
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)
 
@@ -124,14 +124,18 @@ class ParsedDocument:
 
     @property
     def text(self) -> str:
-        return "".join(part for before, block in _pairs(self.blocks) for part in (separator(before, block), block.text))
+        return "".join(
+            part
+            for before, block in _pair_neighbours(self.blocks)
+            for part in (choose_separator(before, block), block.text)
+        )
 
     @property
     def starts(self) -> list[int]:
         """Return the offset of each block in the document's text."""
         found, end = [], 0
-        for before, block in _pairs(self.blocks):
-            found.append(end + len(separator(before, block)))
+        for before, block in _pair_neighbours(self.blocks):
+            found.append(end + len(choose_separator(before, block)))
             end = found[-1] + len(block.text)
         return found
 
@@ -200,14 +204,14 @@ class ParsedDocument:
     def to_json(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults: a block of plain text is its kind and its text."""
         found = asdict(replace(self, blocks=(), apart=())) | {"model": MODEL}
-        found["blocks"] = [_to_json(block) for block in self.blocks]
-        found["apart"] = [{"block": _to_json(entry.block), "at": entry.at} for entry in self.apart]
+        found["blocks"] = [_serialise_block(block) for block in self.blocks]
+        found["apart"] = [{"block": _serialise_block(entry.block), "at": entry.at} for entry in self.apart]
         return found
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
         """Read the output of `to_json`, also of earlier parsers: unknown fields are ignored."""
-        read = _from_json if value.get("model") == MODEL else _from_earlier_json
+        read = _parse_block if value.get("model") == MODEL else _parse_earlier_block
         known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
         apart = tuple(Apart(read(entry["block"]), entry["at"]) for entry in value.get("apart", ()))
         pictures = {
@@ -231,25 +235,25 @@ class PageMarks:
         return cls(value["width"], value["height"], tuple(tuple(box) for box in value["boxes"]))
 
 
-def separator(before: Block | None, block: Block) -> str:
+def choose_separator(before: Block | None, block: Block) -> str:
     """Return the separator of two neighbouring blocks in the document's text."""
     if before is None:
         return ""
     return "\n" if before.kind == block.kind == "item" else SEPARATOR
 
 
-def _pairs(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
+def _pair_neighbours(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
     return zip([None, *blocks], blocks, strict=False)
 
 
 _DEFAULTS = {name: entry.default for name, entry in Block.__dataclass_fields__.items()}
 
 
-def _to_json(block: Block) -> dict[str, Any]:
+def _serialise_block(block: Block) -> dict[str, Any]:
     return {name: value for name in _DEFAULTS if (value := getattr(block, name)) != _DEFAULTS[name]}
 
 
-def _from_json(value: dict[str, Any]) -> Block:
+def _parse_block(value: dict[str, Any]) -> Block:
     known = {name: entry for name, entry in value.items() if name in _DEFAULTS}
     known["boxes"] = tuple(tuple(box) for box in value.get("boxes", ()))
     known["links"] = tuple((start, end, address) for start, end, address in value.get("links", ()))
@@ -257,35 +261,35 @@ def _from_json(value: dict[str, Any]) -> Block:
     return Block(**known)
 
 
-def _from_earlier_json(value: dict[str, Any]) -> Block:
+def _parse_earlier_block(value: dict[str, Any]) -> Block:
     """Read a block of the first model: lists were one text, every table had a header, code stood in fences."""
     kind: BlockKind = "paragraph" if value["kind"] == "list" else value["kind"]
-    return replace(_from_json(value), kind=kind, is_headed=kind == "table")
+    return replace(_parse_block(value), kind=kind, is_headed=kind == "table")
 
 
 # --- making blocks -------------------------------------------------------------------------------------------------
 
 
-def linked(words: str, address: str) -> str:
-    """Mark linked words in a text for `block`; return the words alone where the address leads to no page, file or person."""
+def mark_link(words: str, address: str) -> str:
+    """Mark linked words in a text for `build_block`; return the words alone where the address leads to no page, file or person."""
     address = "".join(address.strip().replace(" ", "%20").split())
-    is_one = is_absolute(address) or _RELATIVE.match(address) is not None
+    is_one = is_absolute_address(address) or _RELATIVE.match(address) is not None
     if not words.strip() or not is_one or len(address) > MAX_ADDRESS:
         return words
     return f"{_WORDS}{words.translate(_LINK_MARKS)}{_ADDRESS}{address.translate(_LINK_MARKS)}{_CLOSE}"
 
 
-def is_absolute(address: str) -> bool:
+def is_absolute_address(address: str) -> bool:
     """Tell whether an address is absolute; a relative one is kept as text and not linked."""
     return _ABSOLUTE.match(address) is not None
 
 
-def unmarked(source: str) -> str:
+def remove_link_marks(source: str) -> str:
     """Remove the marks of links from a source, so that a file cannot forge one."""
     return source.translate(_LINK_MARKS)
 
 
-def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
+def extract_links(text: str) -> tuple[str, tuple[Link, ...]]:
     """Return a text without marks, and its links."""
     if _WORDS not in text:
         return text, ()
@@ -300,25 +304,25 @@ def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
     return "".join([*parts, text[place:]]), tuple(links)
 
 
-def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:
+def build_block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:
     """Return a block of cleaned, trimmed text, its links found; no block when nothing is left of it."""
-    text = cleaned(text)
+    text = clean_text(text)
     text = text.strip("\n").rstrip() if kind in ("code", "item") else text.strip()
-    text, links = taken_links(text)
+    text, links = extract_links(text)
     return [Block(kind, text, **({"links": links} | fields))] if text.strip() else []
 
 
-def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[Block]:
+def build_list_item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[Block]:
     """Return an item of a list: its text without a marker, and its number as it stands there, "" for a bullet."""
-    indent, text = "  " * depth, cleaned(text).strip()
+    indent, text = "  " * depth, clean_text(text).strip()
     marker = f"{number} " if number else "- "
     lead = len(indent) + (0 if number else len(marker))
     inside = "\n" + " " * (len(indent) + len(marker))
     words = indent + marker + text.replace("\n", inside)
-    return block("item", words, depth=depth, lead=lead, number=number, **fields) if text else []
+    return build_block("item", words, depth=depth, lead=lead, number=number, **fields) if text else []
 
 
-def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
+def build_hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
     """Return hidden text as a paragraph; no block when nothing is left of it."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
-    return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
+    return build_block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)

@@ -5,7 +5,7 @@ from zipfile import BadZipFile, ZipFile
 
 import puremagic
 
-from knowledge.parsers.base import Parser, Rejected, accepted_extensions, parsers
+from knowledge.parsers.base import Parser, Rejected, list_accepted_extensions, parsers
 
 HEAD_BYTES = 8192
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -18,36 +18,36 @@ def extension_of(filename: str) -> str:
     return PurePosixPath(PureWindowsPath(filename).name).suffix.lower()
 
 
-def parser_for_name(filename: str) -> Parser:
+def find_parser_by_name(filename: str) -> Parser:
     """Return the parser for an extension. Raises Rejected("unknown_type"), which names what is accepted."""
     extension = extension_of(filename)
     for parser in parsers:
         if extension in parser.extensions:
             return parser
-    raise Rejected("unknown_type", extension=extension or "?", accepted=", ".join(accepted_extensions()))
+    raise Rejected("unknown_type", extension=extension or "?", accepted=", ".join(list_accepted_extensions()))
 
 
-def parser_for(path: Path, filename: str) -> Parser:
+def find_parser(path: Path, filename: str) -> Parser:
     """Return the parser of a file. Raises Rejected: unknown_type, empty, encrypted, mismatch and its two kinds."""
-    parser = parser_for_name(filename)
+    parser = find_parser_by_name(filename)
     if path.stat().st_size == 0:
         raise Rejected("empty")
     if not parser.recognises(path):
         if is_encrypted_office(path):
             raise Rejected("encrypted")
-        raise _mismatch(path, extension_of(filename))
+        raise _build_mismatch_error(path, extension_of(filename))
     return parser
 
 
-def head(path: Path) -> bytes:
+def read_head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(HEAD_BYTES)
 
 
-def _mismatch(path: Path, extension: str) -> Rejected:
+def _build_mismatch_error(path: Path, extension: str) -> Rejected:
     """Return the error for content that does not match its extension, with the right extension where known."""
     try:
-        looks_like = puremagic.magic_string(head(path))[0].extension.lower()
+        looks_like = puremagic.magic_string(read_head(path))[0].extension.lower()
     except (puremagic.PureError, ValueError, IndexError):
         looks_like = ""
     if looks_like:
@@ -57,14 +57,14 @@ def _mismatch(path: Path, extension: str) -> Rejected:
 
 def is_encrypted_office(path: Path) -> bool:
     """Tell whether an Office file has a password: an OLE container with a stream called EncryptedPackage."""
-    if not head(path).startswith(_OLE):
+    if not read_head(path).startswith(_OLE):
         return False
     return _ENCRYPTED_STREAM in path.read_bytes()
 
 
 def is_text(path: Path) -> bool:
     """Tell whether bytes are text: no NUL (except UTF-16 with a byte order mark), few other control characters."""
-    start = head(path)
+    start = read_head(path)
     if start.startswith(_UTF16_BOMS):
         return True
     controls = sum(byte < 9 or 13 < byte < 27 for byte in start)
@@ -73,7 +73,7 @@ def is_text(path: Path) -> bool:
 
 def has_ooxml_part(path: Path, folder: str) -> bool:
     """Tell whether the file is a zip with a content-type list and members in `folder` ("word/", "xl/", "ppt/")."""
-    if not head(path).startswith(b"PK"):
+    if not read_head(path).startswith(b"PK"):
         return False
     try:
         with ZipFile(path) as archive:

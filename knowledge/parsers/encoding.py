@@ -24,10 +24,10 @@ _EAST_ASIAN = (
 def read_text(path: Path, limits: ParseLimits) -> str:
     """Return the text of a file with every line end as a newline. Raises Rejected: empty, too_large, encoding."""
     check_file_size(path, limits.text_bytes)
-    return decode(path.read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
+    return decode_text(path.read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def decode(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Decode by byte order mark, UTF-8, GB18030, Big5 or Windows-1252: the first that gives plausible text.
 
     Raises Rejected("encoding").
@@ -35,26 +35,26 @@ def decode(data: bytes) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
-    if (text := _try(data, "utf-8")) is not None:
+    if (text := _try_decode(data, "utf-8")) is not None:
         return text
     for encoding, plain, everyday in _EAST_ASIAN:
-        text = _try(data, encoding)
-        if text is not None and _everyday_share(text, plain, everyday) >= 0.8:
+        text = _try_decode(data, encoding)
+        if text is not None and _compute_everyday_share(text, plain, everyday) >= 0.8:
             return text
-    text = _try(data, "cp1252")
+    text = _try_decode(data, "cp1252")
     if text is not None and sum(char.isascii() for char in text) >= 0.7 * len(text):
         return text
     raise Rejected("encoding")
 
 
-def _try(data: bytes, encoding: str) -> str | None:
+def _try_decode(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError:
         return None
 
 
-def _everyday_share(text: str, encoding: str, everyday: frozenset[int]) -> float:
+def _compute_everyday_share(text: str, encoding: str, everyday: frozenset[int]) -> float:
     sample = [char for char in text[:200_000] if not char.isascii()]
     encoded = [char.encode(encoding, errors="ignore") for char in sample]
     return sum(len(code) == 2 and code[0] in everyday for code in encoded) / max(1, len(sample))

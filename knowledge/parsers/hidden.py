@@ -48,13 +48,13 @@ Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
 
 
-def blends_in(text: Colour, background: Colour) -> bool:
+def has_low_contrast(text: Colour, background: Colour) -> bool:
     """Tell whether text of one colour cannot be told from a background of the other, by WCAG's ratio of contrast."""
-    a, b = sorted((_luminance(text), _luminance(background)))
+    a, b = sorted((_compute_luminance(text), _compute_luminance(background)))
     return (b + 0.05) / (a + 0.05) < SEEN_CONTRAST
 
 
-def _luminance(colour: Colour) -> float:
+def _compute_luminance(colour: Colour) -> float:
     red, green, blue = (
         share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
         for share in (value / 255 for value in colour)

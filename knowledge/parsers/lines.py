@@ -19,6 +19,6 @@ def join_lines(lines: Iterable[str]) -> str:
     return joined
 
 
-def as_shown(text: str) -> str:
+def collapse_white_space(text: str) -> str:
     """Return text of a markup as a page shows it: any white space is one space, and none where a line ends between Chinese characters."""
     return _WHITE.sub(" ", _WRAPPED.sub("", text) if "\n" in text else text)

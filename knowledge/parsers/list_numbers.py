@@ -13,14 +13,14 @@ _STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未�
 _MAX_LETTERS = 30
 
 
-def _letters(number: int) -> str:
+def _format_letters(number: int) -> str:
     """Return a number as letters: a … z, aa, bb: after the last letter each is repeated."""
     if number < 1:
         return str(number)
     return chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, _MAX_LETTERS)
 
 
-def _roman(number: int) -> str:
+def _format_roman(number: int) -> str:
     if not 0 < number < 4000:
         return str(number)
     numeral = ""
@@ -30,7 +30,7 @@ def _roman(number: int) -> str:
     return numeral
 
 
-def _counted(digits: str, units: str, number: int) -> str:
+def _format_chinese(digits: str, units: str, number: int) -> str:
     """Return Chinese numerals up to 9,999: 十二, 一百〇三."""
     if not 0 < number < 10_000:
         return str(number)
@@ -45,41 +45,41 @@ def _counted(digits: str, units: str, number: int) -> str:
     return numeral[1:] if numeral.startswith(digits[1] + units[0]) and digits is _CHINESE[0] else numeral
 
 
-def _one_of(signs: str) -> Callable[[int], str]:
+def _build_sign_formatter(signs: str) -> Callable[[int], str]:
     return lambda number: signs[number - 1] if 0 < number <= len(signs) else str(number)
 
 
-def _ordinal(number: int) -> str:
+def _format_ordinal(number: int) -> str:
     ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
-def _series(first: str, count: int) -> Callable[[int], str]:
-    return _one_of("".join(chr(ord(first) + i) for i in range(count)))
+def _build_series_formatter(first: str, count: int) -> Callable[[int], str]:
+    return _build_sign_formatter("".join(chr(ord(first) + i) for i in range(count)))
 
 
 _FORMATS: dict[str, Callable[[int], str]] = {
     "decimal": str,
     "decimalZero": lambda number: f"{number:02}",
-    "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": _roman,
-    "upperRoman": lambda number: _roman(number).upper(),
-    "ordinal": _ordinal,
+    "lowerLetter": _format_letters,
+    "upperLetter": lambda number: _format_letters(number).upper(),
+    "lowerRoman": _format_roman,
+    "upperRoman": lambda number: _format_roman(number).upper(),
+    "ordinal": _format_ordinal,
     "numberInDash": lambda number: f"- {number} -",
     "decimalFullWidth": lambda number: str(number).translate({ord("0") + i: ord("０") + i for i in range(10)}),
     "decimalEnclosedCircle": lambda number: (
-        _series("①", 20)(number) if number <= 20 else _series("㉑", 15)(number - 20)
+        _build_series_formatter("①", 20)(number) if number <= 20 else _build_series_formatter("㉑", 15)(number - 20)
     ),
-    "decimalEnclosedParen": _series("⑴", 20),
-    "decimalEnclosedFullstop": _series("⒈", 20),
-    "ideographEnclosedCircle": _series("㊀", 10),
-    "ideographTraditional": _one_of(_STEMS),
-    "ideographZodiac": _one_of(_BRANCHES),
+    "decimalEnclosedParen": _build_series_formatter("⑴", 20),
+    "decimalEnclosedFullstop": _build_series_formatter("⒈", 20),
+    "ideographEnclosedCircle": _build_series_formatter("㊀", 10),
+    "ideographTraditional": _build_sign_formatter(_STEMS),
+    "ideographZodiac": _build_sign_formatter(_BRANCHES),
     "ideographDigital": lambda number: "".join(_CHINESE[0][int(digit)] for digit in str(number)),
-    "chineseCounting": lambda number: _counted(*_CHINESE, number),
-    "chineseLegalSimplified": lambda number: _counted(*_LEGAL, number),
-    "ideographLegalTraditional": lambda number: _counted(*_LEGAL_OLD, number),
+    "chineseCounting": lambda number: _format_chinese(*_CHINESE, number),
+    "chineseLegalSimplified": lambda number: _format_chinese(*_LEGAL, number),
+    "ideographLegalTraditional": lambda number: _format_chinese(*_LEGAL_OLD, number),
     "none": lambda _: "",
 }
 _SAME = {
@@ -90,7 +90,7 @@ _SAME = {
 }  # fmt: skip
 
 
-def written_number(number: int, form: str) -> str:
+def format_list_number(number: int, form: str) -> str:
     """Write a number in a format by Word's name for it (`w:numFmt`); in digits for an unknown name."""
     if form.startswith("0"):  # of one's own: "001, 002, 003, ..."
         return str(number).zfill(min(len(form.split(",", maxsplit=1)[0].strip()), _MAX_LETTERS))
@@ -105,8 +105,8 @@ _SLIDE_FORMS = {
 _SLIDE_ENDINGS = (("ParenBoth", "({})"), ("ParenR", "{})"), ("Period", "{}."))
 
 
-def slide_number(number: int, scheme: str) -> str:
+def format_slide_number(number: int, scheme: str) -> str:
     """Write a number by PowerPoint's name of its scheme: alphaLcParenR → "b)"."""
     form = next((form for begin, form in _SLIDE_FORMS.items() if scheme.startswith(begin)), "decimal")
     dressed = next((ending for name, ending in _SLIDE_ENDINGS if scheme.endswith(name)), "{}")
-    return dressed.format(written_number(number, form))
+    return dressed.format(format_list_number(number, form))

@@ -23,6 +23,6 @@ LOSSES = {
 """By their stored key: one of them, and several."""
 
 
-def counted(losses: Mapping[str, int]) -> dict[str, int]:
+def filter_losses(losses: Mapping[str, int]) -> dict[str, int]:
     """Return the counts above zero. Raises KeyError for a kind that is not in LOSSES."""
     return {kind: count for kind, count in losses.items() if count and LOSSES[kind]}

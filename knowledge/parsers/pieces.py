@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from knowledge.parsers.blocks import Block, hidden_block, linked
+from knowledge.parsers.blocks import Block, build_hidden_block, mark_link
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.raised import lowered, raised
+from knowledge.parsers.raised import format_subscript, format_superscript
 
 _LETTER = re.compile(r"\w")
-_PLACES = {"superscript": raised, "subscript": lowered}
+_PLACES = {"superscript": format_superscript, "subscript": format_subscript}
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Piece:
     address: str = ""
 
 
-def seen_text(pieces: Iterable[Piece]) -> str:
+def join_visible_text(pieces: Iterable[Piece]) -> str:
     """Return the text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
     seen = (piece for piece in pieces if not piece.hidden)
-    groups = ((address, _written(group)) for address, group in groupby(seen, lambda item: item.address))
-    return "".join(linked(text, address) if address else text for address, text in groups)
+    groups = ((address, _format_pieces(group)) for address, group in groupby(seen, lambda item: item.address))
+    return "".join(mark_link(text, address) if address else text for address, text in groups)
 
 
-def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
+def collect_hidden_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
     """Return the hidden text, one block for each run of the same reason."""
     groups = groupby(pieces, lambda piece: piece.hidden)
     groups_of_text = [(reason, "".join(item.text for item in group)) for reason, group in groups]
@@ -38,11 +38,11 @@ def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[B
         entry
         for reason, text in groups_of_text
         if reason and _LETTER.search(text)
-        for entry in hidden_block(text, reason, page=page)
+        for entry in build_hidden_block(text, reason, page=page)
     ]
 
 
-def _written(pieces: Iterable[Piece]) -> str:
+def _format_pieces(pieces: Iterable[Piece]) -> str:
     groups = (
         (place, "".join(item.text for item in group)) for place, group in groupby(pieces, lambda piece: piece.place)
     )

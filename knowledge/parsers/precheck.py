@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 - an exception class with a lower-case name
 
-from copilot_site.lib.storage.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, ratio_of
+from copilot_site.lib.storage.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, compute_ratio
 from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, Rejected
 
 # In every encoding that an XML reader takes without being told: one byte or two bytes a character.
@@ -66,7 +66,7 @@ def _check_directory(members: list[ZipInfo], limits: ParseLimits, xml_bytes: int
             raise Rejected("encrypted")
         if _is_xml(member) and member.file_size > xml_bytes:
             raise Rejected("zip_size", size=member.file_size // MIB, limit=xml_bytes // MIB)
-        ratio = ratio_of(member)
+        ratio = compute_ratio(member)
         if member.file_size > limits.ratio_from_bytes and ratio > limits.zip_ratio:
             raise Rejected("zip_ratio", ratio=round(ratio), limit=limits.zip_ratio)
 
@@ -78,7 +78,7 @@ def _is_xml(member: ZipInfo) -> bool:
 def _check_xml(archive: ZipFile, member: ZipInfo, limits: ParseLimits, xml_bytes: int) -> None:
     """Unpack one part as a stream: its true size, and no document type declaration anywhere."""
     size = 0
-    for piece in _pieces(archive, member):
+    for piece in _unpack_in_pieces(archive, member):
         size += len(piece)
         if size > xml_bytes + MIB:
             raise Rejected("zip_size", size=size // MIB, limit=xml_bytes // MIB)
@@ -86,7 +86,7 @@ def _check_xml(archive: ZipFile, member: ZipInfo, limits: ParseLimits, xml_bytes
             raise Rejected("doctype")
 
 
-def _pieces(archive: ZipFile, member: ZipInfo) -> Iterator[bytes]:
+def _unpack_in_pieces(archive: ZipFile, member: ZipInfo) -> Iterator[bytes]:
     """Yield the unpacked bytes, each piece with the end of the one before so that no pattern is cut."""
     tail = b""
     with archive.open(member) as file:
@@ -107,7 +107,7 @@ def check_sheets(path: Path, limits: ParseLimits) -> None:
                 continue
             rows: set[int] = set()
             columns: set[bytes] = set()
-            for piece in _pieces(archive, member):
+            for piece in _unpack_in_pieces(archive, member):
                 found = _CELL.findall(piece)
                 cells += len(found)
                 if cells > limits.cells:
@@ -120,13 +120,13 @@ def check_sheets(path: Path, limits: ParseLimits) -> None:
 def _check_area(name: str, rows: set[int], columns: set[bytes], limits: ParseLimits) -> None:
     if not rows:
         return
-    numbers = {column_number(column.decode()) for column in columns}
+    numbers = {parse_column(column.decode()) for column in columns}
     height, width = max(rows) - min(rows) + 1, max(numbers) - min(numbers) + 1
     if height * width > limits.sheet_area_cells:
         raise Rejected("far_cell", sheet=name.rsplit("/", 1)[-1], rows=height, columns=width)
 
 
-def column_number(reference: str) -> int:
+def parse_column(reference: str) -> int:
     """Return the column of a reference like AB12, from 0."""
     number = 0
     for letter in reference:
@@ -136,7 +136,7 @@ def column_number(reference: str) -> int:
     return number - 1
 
 
-def page_tree(source: str, limits: ParseLimits) -> Any:
+def parse_page_tree(source: str, limits: ParseLimits) -> Any:
     """Return the lxml tree of an HTML page; an empty body for one of comments or declarations alone. Raises Rejected("too_deep")."""
     from lxml import etree, html
 

@@ -8,18 +8,18 @@ DIGITS_RAISED = {char: chr(_RAISED[ord(char)]) for char in _PLAIN}
 DIGITS_LOWERED = {char: chr(_LOWERED[ord(char)]) for char in _PLAIN}
 
 
-def raised(text: str) -> str:
+def format_superscript(text: str) -> str:
     """Return a superscript in plain text: in raised characters where there are such, else ^(…); ordinals and marks (th, TM) as they are."""
     bare = text.strip()
-    return text if len(bare) > 1 and bare.isalpha() else _set_off(text, _RAISED, "^")
+    return text if len(bare) > 1 and bare.isalpha() else _format_script(text, _RAISED, "^")
 
 
-def lowered(text: str) -> str:
+def format_subscript(text: str) -> str:
     """Return a subscript in plain text: in lowered characters where there are such, else _(…)."""
-    return _set_off(text, _LOWERED, "_")
+    return _format_script(text, _LOWERED, "_")
 
 
-def _set_off(text: str, table: dict[int, int], mark: str) -> str:
+def _format_script(text: str, table: dict[int, int], mark: str) -> str:
     bare = text.strip()
     if not bare:
         return text

@@ -20,9 +20,9 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import MIB, RECOGNITION_LIMITS, ParseFailed, ParseLimits, Rejected, load, parsers
+from knowledge.parsers.base import MIB, RECOGNITION_LIMITS, ParseFailed, ParseLimits, Rejected, load_parsers, parsers
 from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument, Picture
-from knowledge.parsers.detect import parser_for_name
+from knowledge.parsers.detect import find_parser_by_name
 from knowledge.parsers.pdf.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
@@ -43,49 +43,51 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
     FileNotFoundError when there is nothing at `path`.
     One file is parsed at a time in each calling process; a dead server is replaced at the next file.
     """
-    return ParsedDocument.from_json(_ask(_Kind.FORMATS, path, filename, limits or ParseLimits())["document"])
+    return ParsedDocument.from_json(_ask_child(_Kind.FORMATS, path, filename, limits or ParseLimits())["document"])
 
 
-def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
+def render_page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
     """Return a page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    png: str | None = _ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), page=page)["png"]
+    png: str | None = _ask_child(_Kind.FORMATS, path, filename, limits or ParseLimits(), page=page)["png"]
     return None if png is None else base64.b64decode(png)
 
 
-def picture_in_child(path: Path, *, filename: str, name: str) -> bytes:
+def render_picture_in_child(path: Path, *, filename: str, name: str) -> bytes:
     """Return a picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    return base64.b64decode(_ask(_Kind.FORMATS, path, filename, ParseLimits(), drawn=name)["png"])
+    return base64.b64decode(_ask_child(_Kind.FORMATS, path, filename, ParseLimits(), drawn=name)["png"])
 
 
-def marks_in_child(path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
+def locate_quotation_in_child(
+    path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box]
+) -> PageMarks | None:
     """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.pdf.page_marks`), found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
     asked = {"page": page, "quoted": quoted, "within": list(within)}
-    marks = _ask(_Kind.FORMATS, path, filename, ParseLimits(), **asked)["marks"]
+    marks = _ask_child(_Kind.FORMATS, path, filename, ParseLimits(), **asked)["marks"]
     return None if marks is None else PageMarks.from_json(marks)
 
 
-def recognised_in_child(path: Path, *, filename: str, picture: Picture) -> RecognisedPage:
+def recognise_picture_in_child(path: Path, *, filename: str, picture: Picture) -> RecognisedPage:
     """Return the text of one picture of the file at `path`, read in a child process: some four seconds for a page.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    answer = _ask(_Kind.RECOGNITION, path, filename, RECOGNITION_LIMITS, picture=asdict(picture))
+    answer = _ask_child(_Kind.RECOGNITION, path, filename, RECOGNITION_LIMITS, picture=asdict(picture))
     return RecognisedPage.from_json(answer["recognised"])
 
 
-def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
+def _ask_child(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
     """Return the child's answer about the file. Raises Rejected or ParseFailed, with its reason."""
-    load()
-    parser_for_name(filename)  # raises Rejected for a type that nobody reads
+    load_parsers()
+    find_parser_by_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
     answer = servers.of(kind).ask(request, limits)
     if (
@@ -113,13 +115,13 @@ class _Server:
         with self.lock:
             was_running = self._is_running()
             try:
-                return self._exchange(request, limits)
+                return self._send_request(request, limits)
             except (_ServerDied, BrokenPipeError):
                 self.stop()
                 if not was_running:
                     raise ParseFailed("crashed", detail="the parsing process does not start") from None
             try:
-                return self._exchange(request, limits)
+                return self._send_request(request, limits)
             except (_ServerDied, BrokenPipeError):
                 self.stop()
                 raise ParseFailed("crashed", detail="the parsing process ended") from None
@@ -127,18 +129,18 @@ class _Server:
     def _is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
-    def _exchange(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
+    def _send_request(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
         process = self.process if self._is_running() else None
-        process = process or self._start()
-        _write(process.stdin, json.dumps(request).encode() + b"\n")
+        process = process or self._start_process()
+        _write_bytes(process.stdin, json.dumps(request).encode() + b"\n")
         deadline = monotonic() + _START_S + limits.wall_s + _GRACE_S
-        size = int.from_bytes(_read(process.stdout, _LENGTH_BYTES, deadline), "big")
+        size = int.from_bytes(_read_bytes(process.stdout, _LENGTH_BYTES, deadline), "big")
         if size > limits.result_bytes:
             raise _ServerDied
-        answer: dict[str, Any] = json.loads(_read(process.stdout, size, deadline))
+        answer: dict[str, Any] = json.loads(_read_bytes(process.stdout, size, deadline))
         return answer
 
-    def _start(self) -> "subprocess.Popen[bytes]":
+    def _start_process(self) -> "subprocess.Popen[bytes]":
         self.stop()
         environment = {
             **{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
@@ -159,7 +161,7 @@ class _Server:
         process, self.process = self.process, None
         if process is None:
             return
-        _close(process)
+        _close_pipes(process)
         try:
             process.wait(timeout=_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -167,13 +169,13 @@ class _Server:
             process.wait()
 
 
-def _close(process: "subprocess.Popen[bytes]") -> None:
+def _close_pipes(process: "subprocess.Popen[bytes]") -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe:
             pipe.close()
 
 
-def _write(pipe: IO[bytes] | None, data: bytes) -> None:
+def _write_bytes(pipe: IO[bytes] | None, data: bytes) -> None:
     if pipe is None:
         raise _ServerDied
     view = memoryview(data)
@@ -181,7 +183,7 @@ def _write(pipe: IO[bytes] | None, data: bytes) -> None:
         view = view[os.write(pipe.fileno(), view) :]
 
 
-def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
+def _read_bytes(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
     data = bytearray()
     if pipe is None:
         raise _ServerDied
@@ -218,7 +220,7 @@ class _Servers:
         self._servers: dict[_Kind, _Server] = {}
         self._inherited: dict[_Kind, _Server] = {}  # kept: a discarded Popen warns
         self._lock = threading.Lock()
-        os.register_at_fork(after_in_child=self._forget)
+        os.register_at_fork(after_in_child=self._forget_servers)
 
     def of(self, kind: _Kind) -> _Server:
         with self._lock:
@@ -238,14 +240,14 @@ class _Servers:
             running = [server.process for server in self._servers.values() if server.process is not None]
         return [process.pid for process in running]
 
-    def _forget(self) -> None:
+    def _forget_servers(self) -> None:
         """Forget the parent's servers after a fork. Its pipe ends are closed here, so that servers end with the parent."""
         self._inherited = self._servers
         self._servers = {}
         self._lock = threading.Lock()
         for server in self._inherited.values():
             if server.process is not None:
-                _close(server.process)
+                _close_pipes(server.process)
 
 
 servers = _Servers()

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from copilot_site.lib.confinement import rlimits
 from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, Parser, Rejected, UnreadableFile
 from knowledge.parsers.blocks import Picture
-from knowledge.parsers.detect import parser_for
+from knowledge.parsers.detect import find_parser
 
 _IDLE_S = 60.0  # a server with slow libraries gives its memory back; starting again costs about two seconds
 # Forbidden to parsers. An audit hook cannot be removed; it stops Python code, but not an exploited C library.
@@ -85,23 +85,23 @@ class _WorkerEnded(Exception):
 def _parse_in_fork(request: dict[str, Any]) -> bytes:
     limits = ParseLimits(**request["limits"])
     read_end, write_end = os.pipe()
-    shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+    shared_bytes = _compute_peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     pid = os.fork()
     if pid == 0:
         os.close(read_end)
-        _child(request, limits, write_end)
+        _run_child(request, limits, write_end)
     os.close(write_end)
     try:
-        answer, error = _collect(read_end, limits)
+        answer, error = _collect_output(read_end, limits)
     finally:
         os.close(read_end)
-        status, usage = _end_group(pid)
+        status, usage = _end_process_group(pid)
     if answer and status == 0:
         return answer
-    return _answer(error or _why_it_died(status, usage, limits, shared_bytes))
+    return _encode_error(error or _find_failure_reason(status, usage, limits, shared_bytes))
 
 
-def _collect(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | None]:
+def _collect_output(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | None]:
     """Return all the child writes until it closes the pipe, within the limits of time and size. Raises _WorkerEnded."""
     data = bytearray()
     deadline = monotonic() + limits.wall_s
@@ -119,7 +119,7 @@ def _collect(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | N
             return b"", ParseFailed("too_much_text", limit=limits.text_characters)
 
 
-def _end_group(pid: int) -> tuple[int, resource.struct_rusage]:
+def _end_process_group(pid: int) -> tuple[int, resource.struct_rusage]:
     """Kill whatever is left of the child's process group and wait for the child."""
     with suppress(ProcessLookupError, PermissionError):  # ended by itself, or not yet the leader of a group
         os.killpg(pid, signal.SIGKILL)
@@ -129,7 +129,9 @@ def _end_group(pid: int) -> tuple[int, resource.struct_rusage]:
     return status, usage
 
 
-def _why_it_died(status: int, usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> ParseFailed:
+def _find_failure_reason(
+    status: int, usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int
+) -> ParseFailed:
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number == signal.SIGXCPU or usage.ru_utime + usage.ru_stime >= limits.cpu_s:
         return ParseFailed("time", limit=limits.cpu_s)
@@ -140,20 +142,20 @@ def _why_it_died(status: int, usage: resource.struct_rusage, limits: ParseLimits
 
 def _is_short_of_memory(usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> bool:
     """Tell whether half of the memory limit was in use: C libraries out of memory abort or report a damaged file."""
-    return _peak_bytes(usage) - shared_bytes > limits.memory_bytes / 2
+    return _compute_peak_bytes(usage) - shared_bytes > limits.memory_bytes / 2
 
 
-def _peak_bytes(usage: resource.struct_rusage) -> int:
+def _compute_peak_bytes(usage: resource.struct_rusage) -> int:
     """Return the largest resident size so far; a forked process begins with its parent's."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoReturn:
+def _run_child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoReturn:
     """Parse and answer; never returns. The exit status is 0 when the answer is whole."""
     status = 1
     try:
-        _confine(limits)
-        view = memoryview(_answer_to(request, limits))
+        _confine_process(limits)
+        view = memoryview(_build_answer(request, limits))
         while view:
             view = view[os.write(write_end, view) :]
         status = 0
@@ -161,16 +163,16 @@ def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoRe
         os._exit(status)
 
 
-def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
+def _build_answer(request: dict[str, Any], limits: ParseLimits) -> bytes:
     """Return the answer as JSON. Whatever a library raises on an odd file becomes a reason."""
     path, name = Path(request["path"]), "text"
-    shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+    shared_bytes = _compute_peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     try:
         if "drawn" in request:  # no parser of Office files is needed for it, and this server may have none
-            return _as_json(_inner_picture(path, request["drawn"], limits))
-        parser = parser_for(path, request["filename"])
+            return _encode_json(_render_inner_picture(path, request["drawn"], limits))
+        parser = find_parser(path, request["filename"])
         name = parser.name
-        return _as_json(_asked_for(request, parser, path, limits))
+        return _encode_json(_execute_request(request, parser, path, limits))
     except UnreadableFile as error:
         found = error
     except MemoryError:
@@ -181,61 +183,61 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
         resource.getrusage(resource.RUSAGE_SELF), limits, shared_bytes
     ):
         found = ParseFailed("memory", limit=limits.memory_bytes // MIB)
-    return _answer(found)
+    return _encode_error(found)
 
 
-def _asked_for(request: dict[str, Any], parser: Parser, path: Path, limits: ParseLimits) -> dict[str, Any]:
+def _execute_request(request: dict[str, Any], parser: Parser, path: Path, limits: ParseLimits) -> dict[str, Any]:
     """Return what is asked of a file. Libraries are imported here, since each server has its own."""
     if "quoted" in request:
-        from knowledge.parsers.pdf.page_marks import page_marks
+        from knowledge.parsers.pdf.page_marks import locate_quotation
 
-        marks = page_marks(path, request["page"], request["quoted"], request["within"])
+        marks = locate_quotation(path, request["page"], request["quoted"], request["within"])
         return {"marks": marks and asdict(marks)}
     if "page" in request:
-        from knowledge.parsers.pdf.page_image import page_png
+        from knowledge.parsers.pdf.page_image import render_page_png
 
-        return _as_text(page_png(path, request["page"], limits))
+        return _encode_png(render_page_png(path, request["page"], limits))
     if "picture" in request:
-        from knowledge.parsers.pdf.ocr import recognise
+        from knowledge.parsers.pdf.ocr import recognise_picture
 
-        return {"recognised": asdict(recognise(path, Picture(**request["picture"]), limits))}
+        return {"recognised": asdict(recognise_picture(path, Picture(**request["picture"]), limits))}
     return {"document": parser.parse(path, limits).to_json()}
 
 
-def _inner_picture(path: Path, name: str, limits: ParseLimits) -> dict[str, Any]:
-    from knowledge.parsers.pdf.page_image import inner_png
+def _render_inner_picture(path: Path, name: str, limits: ParseLimits) -> dict[str, Any]:
+    from knowledge.parsers.pdf.page_image import render_inner_png
 
-    return _as_text(inner_png(path, name, limits))
+    return _encode_png(render_inner_png(path, name, limits))
 
 
-def _as_text(png: bytes | None) -> dict[str, Any]:
+def _encode_png(png: bytes | None) -> dict[str, Any]:
     return {"png": png and base64.b64encode(png).decode()}
 
 
-def _as_json(answer: dict[str, Any]) -> bytes:
+def _encode_json(answer: dict[str, Any]) -> bytes:
     return json.dumps(answer, ensure_ascii=False).encode("utf-8", errors="replace")
 
 
-def _answer(error: UnreadableFile) -> bytes:
+def _encode_error(error: UnreadableFile) -> bytes:
     kind = "rejected" if isinstance(error, Rejected) else "failed"
-    return _as_json({"error": kind, "code": error.code, "params": error.params})
+    return _encode_json({"error": kind, "code": error.code, "params": error.params})
 
 
-def _confine(limits: ParseLimits) -> None:
+def _confine_process(limits: ParseLimits) -> None:
     """Limit this process: it dies with the server, and has no output, no network and no other program."""
     os.setpgid(0, 0)
     rlimits.die_with_parent()
-    rlimits.limit(
+    rlimits.set_limits(
         cpu_s=limits.cpu_s,
-        memory_bytes=rlimits.address_space_bytes() + limits.memory_bytes,
+        memory_bytes=rlimits.read_address_space() + limits.memory_bytes,
         file_bytes=limits.written_bytes,
         open_files=256,
     )
-    rlimits.nowhere_to_read_or_write()
-    sys.addaudithook(_refuse)
+    rlimits.redirect_to_null()
+    sys.addaudithook(_refuse_event)
 
 
-def _refuse(event: str, _args: tuple[object, ...]) -> None:
+def _refuse_event(event: str, _args: tuple[object, ...]) -> None:
     if event in _FORBIDDEN:
         raise PermissionError(f"{event} is not allowed while a file is parsed")
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any
 
-from knowledge.parsers.blocks import Block, BlockKind, block, taken_links
-from knowledge.text.normalise import cleaned
-from knowledge.text.pipe_table import pipe_table
+from knowledge.parsers.blocks import Block, BlockKind, build_block, extract_links
+from knowledge.text.normalise import clean_text
+from knowledge.text.pipe_table import format_table
 
 JOINED = " › "
 """Between the names of a column in several header rows."""
@@ -63,9 +63,9 @@ class Cell:
     plain: str = field(init=False)
 
     def __post_init__(self) -> None:
-        shown = " ".join(cleaned(self.text).split())
+        shown = " ".join(clean_text(self.text).split())
         object.__setattr__(self, "shown", shown)
-        object.__setattr__(self, "plain", taken_links(shown)[0])
+        object.__setattr__(self, "plain", extract_links(shown)[0])
 
 
 EMPTY = Cell()
@@ -83,19 +83,19 @@ class Grid:
         """Add a row of (cell, columns, rows), where columns and rows are how many places it spans."""
         row: Row = []
         for cell, columns, rows in cells:
-            self._fill(row)
+            self._fill_row_spans(row)
             for _ in range(min(max(columns, 1), MAX_SPAN_COLUMNS)):
                 if rows > 1:
                     self._hanging[len(row)] = (min(rows, MAX_SPAN_ROWS) - 1, cell)
                 row.append(cell)
-        self._fill(row)
+        self._fill_row_spans(row)
         self.rows.append(row)
 
     def end_section(self) -> None:
         """End a part of the table: nothing hangs down into the next."""
         self._hanging.clear()
 
-    def _fill(self, row: Row) -> None:
+    def _fill_row_spans(self, row: Row) -> None:
         while (column := len(row)) in self._hanging:
             left, cell = self._hanging.pop(column)
             if left > 1:
@@ -103,46 +103,46 @@ class Grid:
             row.append(cell)
 
 
-def table_blocks(
+def build_table_blocks(
     rows: Sequence[Sequence[Cell]], *, header_rows: int | None = None, kind: BlockKind = "table", **fields: Any
 ) -> list[Block]:
     """Return a table as blocks: captions (title rows), one table or chart, paragraphs (notes); paragraphs for a box; [] for nothing.
 
     header_rows: how many the format states, after title rows; None where it says nothing. fields: of each block (page, boxes, hidden).
     """
-    grid = _trimmed(rows)
-    titles = _title_rows(grid, header_rows)
-    captions = [found for row in grid[:titles] for found in block("caption", _one(row), **fields)]
-    captions = [_as_paragraph(item) if len(item.text) > _MAX_CAPTION else item for item in captions]
+    grid = _trim_grid(rows)
+    titles = _count_title_rows(grid, header_rows)
+    captions = [found for row in grid[:titles] for found in build_block("caption", _find_first_text(row), **fields)]
+    captions = [_convert_to_paragraph(item) if len(item.text) > _MAX_CAPTION else item for item in captions]
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):
         below -= 1  # a row below the table across all columns is a note
-    notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
+    notes = [found for row in grid[below:] for found in build_block("paragraph", _find_first_text(row), **fields)]
     grid = grid[:below]
-    head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
+    head = min(header_rows, len(grid)) if header_rows is not None else _count_header_rows(grid)
     are_lines = not head and all(len({cell for cell in row if cell.plain}) == 1 for row in grid)
     if are_lines and (len(grid) <= _MAX_BOX_LINES or len(grid[0]) > 1):
-        lines = [found for row in grid for found in block("paragraph", _one(row), **fields)]
-        return [*map(_as_paragraph, captions), *lines, *notes]
-    names = _names(grid[:head])
-    body = _with_groups(grid[head:], names)
+        lines = [found for row in grid for found in build_block("paragraph", _find_first_text(row), **fields)]
+        return [*map(_convert_to_paragraph, captions), *lines, *notes]
+    names = _build_column_names(grid[:head])
+    body = _prefix_group_titles(grid[head:], names)
     if not body:  # a header without rows is kept as a row
         names, body = [], grid
     head_row, is_headed = [names] if names else [], bool(names)
-    shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
+    shown = format_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
     exact = ""
     if any(cell.exact for row in body for cell in row):
         typed = ([cell.exact or cell.plain for cell in row] for row in body)
-        exact = pipe_table([*head_row, *typed], is_headed=is_headed)
-    return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact})), *notes]
+        exact = format_table([*head_row, *typed], is_headed=is_headed)
+    return [*captions, *build_block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact})), *notes]
 
 
-def _as_paragraph(caption: Block) -> Block:
+def _convert_to_paragraph(caption: Block) -> Block:
     return replace(caption, kind="paragraph")
 
 
-def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
+def _trim_grid(rows: Sequence[Sequence[Cell]]) -> list[Row]:
     """Return the grid as a rectangle without blank rows and columns, and without rows that are merged into the one above."""
     width = max(map(len, rows), default=0)
     full = [[*row, *[EMPTY] * (width - len(row))] for row in rows if any(cell.plain for cell in row)]
@@ -151,7 +151,7 @@ def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
     return [[row[i] for i in used] for row in full]
 
 
-def _one(row: Row) -> str:
+def _find_first_text(row: Row) -> str:
     return next((cell.text for cell in row if cell.plain), "")
 
 
@@ -160,7 +160,7 @@ def _is_spanned(row: Row) -> bool:
     return len(row) > 1 and row[0].plain != "" and all(cell is row[0] for cell in row)
 
 
-def _title_rows(grid: list[Row], header_rows: int | None) -> int:
+def _count_title_rows(grid: list[Row], header_rows: int | None) -> int:
     """Return how many rows above a table hold one text alone: titles, not column names."""
     count = 0
     while count < len(grid) - 1:
@@ -176,7 +176,7 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
         and not header_rows
         and _is_spanned(grid[count - 1])
         and any(map(_is_spanned, rest))
-        and not _header_rows(rest)
+        and not _count_header_rows(rest)
     ):
         count -= 1  # the title of a first group, as that of a later one
     return count if any(len({id(cell) for cell in row if cell.plain}) > 1 for row in rest) else 0
@@ -185,7 +185,7 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
 # --- names of columns ----------------------------------------------------------------------------------------------
 
 
-def _header_rows(grid: list[Row]) -> int:
+def _count_header_rows(grid: list[Row]) -> int:
     """Return how many rows name the columns: by marks of the format, else by the types of the cells."""
     marked = 0
     for row in grid:
@@ -194,46 +194,50 @@ def _header_rows(grid: list[Row]) -> int:
             break
         marked += 1
     if marked == len(grid):
-        return _header_rows_by_type(grid)
-    if marked and _spreads(grid[marked - 1]):  # grouped names; the column names may follow, unmarked
-        return max(marked, _header_rows_by_type(grid))
-    return marked or _header_rows_by_type(grid)
+        return _count_header_rows_by_type(grid)
+    if marked and _is_group_row(grid[marked - 1]):  # grouped names; the column names may follow, unmarked
+        return max(marked, _count_header_rows_by_type(grid))
+    return marked or _count_header_rows_by_type(grid)
 
 
-def _header_rows_by_type(grid: list[Row]) -> int:
+def _count_header_rows_by_type(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
     for head in range(min(MAX_HEADER_ROWS, len(grid) - 1), 0, -1):
         upper, last = grid[: head - 1], grid[head - 1]
         body = [row for row in grid[head : head + _MAX_LOOKED_AT] if not _is_spanned(row)]
         reaches_down = any(cell is below and cell.plain for cell, below in zip(last, grid[head], strict=True))
-        may_name_columns = not _is_spanned(last) and not reaches_down and _names_columns(last, _names(grid[:head]))
-        if all(map(_spreads, upper)) and may_name_columns and _types_change(last, body):
+        may_name_columns = (
+            not _is_spanned(last) and not reaches_down and _names_columns(last, _build_column_names(grid[:head]))
+        )
+        if all(map(_is_group_row, upper)) and may_name_columns and _has_type_change(last, body):
             return head
     return 0
 
 
-def _spreads(row: Row) -> bool:
+def _is_group_row(row: Row) -> bool:
     """Tell whether a row groups columns: cells span them, or blanks follow names that are no numbers."""
     texts = [cell.plain for cell in row]
     is_wide = any(a is b and a.plain for a, b in pairwise(row))
-    return (is_wide or "" in texts[1:]) and all(may_name(text) for text in texts if text)
+    return (is_wide or "" in texts[1:]) and all(may_name_column(text) for text in texts if text)
 
 
 def _names_columns(row: Row, names: Sequence[str]) -> bool:
     """Tell whether the last header row may be one. names: of all rows, joined; only these may repeat below several headings."""
     filled = [cell.plain for cell in row if cell.plain]
-    return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
-
-
-def may_name(text: str) -> bool:
-    """Tell whether a text may name a column: words, a period (2024, Q1), a short mark (CO2), but no amount or day."""
-    return len(text) <= _MAX_NAME and (
-        type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
+    return (
+        len(filled) >= max(len(row) - 1, 1) and all(map(may_name_column, filled)) and len(set(names)) >= len(names) / 2
     )
 
 
-def _types_change(names: Row, body: list[Row]) -> bool:
+def may_name_column(text: str) -> bool:
+    """Tell whether a text may name a column: words, a period (2024, Q1), a short mark (CO2), but no amount or day."""
+    return len(text) <= _MAX_NAME and (
+        classify_text(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
+    )
+
+
+def _has_type_change(names: Row, body: list[Row]) -> bool:
     """Tell whether more columns hold another type than their name (amounts, days, codes, few repeated words) than the same."""
     tells = 0
     texts = {cell.plain for row in body for cell in row}
@@ -242,14 +246,14 @@ def _types_change(names: Row, body: list[Row]) -> bool:
         typed = [
             (each.plain, kind)
             for row in body
-            if (kind := type_of((each := row[column]).exact or each.plain)) != "blank"
+            if (kind := classify_text((each := row[column]).exact or each.plain)) != "blank"
         ]
         cells = [texts for texts, _kind in typed]
         if not cells or not name.plain:
             continue
         kind, count = Counter(kind for _text, kind in typed).most_common(1)[0]
         if kind != "text" and count >= _TELLS * len(cells):
-            is_same = type_of(name.plain) == kind and not _PERIOD.fullmatch(name.plain)
+            is_same = classify_text(name.plain) == kind and not _PERIOD.fullmatch(name.plain)
             tells += -1 if is_same else len(names) > 2 or kind != "amount" or _is_uniform(cells)
         elif name.plain in cells:
             return False
@@ -265,7 +269,7 @@ def _is_uniform(cells: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def type_of(text: str) -> str:
+def classify_text(text: str) -> str:
     """Return the type of a text (amount, day, code, …): one of _TYPES, or "text"."""
     for kind, form in _TYPES.items():
         if len(text) <= _MAX_TYPED and form.fullmatch(text):
@@ -273,12 +277,12 @@ def type_of(text: str) -> str:
     return "text"
 
 
-def _names(head: list[Row]) -> list[str]:
+def _build_column_names(head: list[Row]) -> list[str]:
     """Return one name for each column, those of several rows joined: "Second half › Damaged"."""
     if not head:
         return []
     upper, last = head[:-1], head[-1]
-    filled = [_carried(row, head[place + 1 :]) for place, row in enumerate(upper)]
+    filled = [_fill_header_blanks(row, head[place + 1 :]) for place, row in enumerate(upper)]
     names = []
     for column in range(len(last)):
         found = [row[column].plain for row in [*filled, last]]
@@ -286,7 +290,7 @@ def _names(head: list[Row]) -> list[str]:
     return names
 
 
-def _carried(row: Row, below: list[Row]) -> Row:
+def _fill_header_blanks(row: Row, below: list[Row]) -> Row:
     """Return a header row with blanks filled from the left, where rows below have names and none of its cells spans."""
     if any(a is b and a.plain for a, b in pairwise(row)):
         return row
@@ -297,7 +301,7 @@ def _carried(row: Row, below: list[Row]) -> Row:
     return found
 
 
-def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
+def _prefix_group_titles(body: list[Row], names: list[str]) -> list[Row]:
     """Return the rows, each prefixed with its group's title, from a preceding cell across all columns."""
     has_keys = sum(row[0].is_name for row in body) > len(body) / 2
 

@@ -14,11 +14,11 @@ from authz.rest.authentication import WrittenBySuperusers
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.models import DocumentField, FieldKind, KnowledgeBase, Recognition
 from knowledge.rest.serializers import LANGUAGES
-from knowledge.services.fields import MAX_FIELDS, FieldSpec, fields_of, set_fields
+from knowledge.services.fields import MAX_FIELDS, FieldSpec, list_fields, set_fields
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
 from knowledge.services.passages import Cutting
 
@@ -74,12 +74,14 @@ class KnowledgeBases(ListModelMixin, PrincipalViewSet):
     def get_queryset(self) -> QuerySet[KnowledgeBase]:
         return KnowledgeBase.objects.visible_to(self.principal)
 
-    @operation("List the knowledge bases you may see", answer=KnowledgeBaseSerializer(many=True), problems=(400, 401))
+    @describe_operation(
+        "List the knowledge bases you may see", answer=KnowledgeBaseSerializer(many=True), problems=(400, 401)
+    )
     def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
         return super().list(request)
 
-    @operation(
+    @describe_operation(
         "Create a knowledge base; for administrators of the system",
         body=NewKnowledgeBase,
         answer=KnowledgeBaseSerializer,
@@ -92,7 +94,7 @@ class KnowledgeBases(ListModelMixin, PrincipalViewSet):
         base = create_knowledge_base(self.principal, cutting=cutting, **given)
         return Response(self.get_serializer(base).data, status.HTTP_201_CREATED)
 
-    @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))
+    @describe_operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_visible(KnowledgeBase, self.principal, pk=pk)).data)
 
@@ -121,14 +123,14 @@ class KnowledgeBaseFields(PrincipalView):
     serializer_class = FieldSerializer
     pagination_class = None
 
-    @operation(
+    @describe_operation(
         "List the fields of a knowledge base's documents", answer=FieldSerializer(many=True), problems=(401, 404)
     )
     def get(self, request: Request, pk: UUID) -> Response:
         base = get_visible(KnowledgeBase, self.principal, pk=pk)
-        return Response(self.get_serializer(fields_of(self.principal, base.pk), many=True).data)
+        return Response(self.get_serializer(list_fields(self.principal, base.pk), many=True).data)
 
-    @operation(
+    @describe_operation(
         "Set the fields of a knowledge base's documents; for whoever manages it", body=FieldsInput,
         answer=FieldSerializer(many=True),
     )  # fmt: skip

@@ -17,11 +17,11 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.pagination import CappedOffsets
 from copilot_site.lib.http.strict_serializers import Filters, Input, OffsetFilters
 from copilot_site.lib.storage.files import StreamedFile
-from knowledge.documents.text import open_passages
+from knowledge.documents.text import record_shown_passages
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,
@@ -74,7 +74,7 @@ class NewDocument(Input):
     )
 
 
-def shown_documents(principal: Principal) -> QuerySet[Document]:
+def list_visible_documents(principal: Principal) -> QuerySet[Document]:
     """Return the visible documents with number and status of their newest version."""
     newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")[:1]
     return (
@@ -87,19 +87,19 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
     )
 
 
-def chosen_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-    """Return the `shown_documents` that match the filters; none in an invisible folder."""
+def filter_visible_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
+    """Return the `list_visible_documents` that match the filters; none in an invisible folder."""
     if "folder" in chosen:
         chosen = {**chosen, "folder__in": Folder.objects.visible_to(principal).filter(pk=chosen["folder"])}
-    return shown_documents(principal).filter(**chosen)
+    return list_visible_documents(principal).filter(**chosen)
 
 
-def shown_document(principal: Principal, pk: UUID) -> Document:
+def find_visible_document(principal: Principal, pk: UUID) -> Document:
     """Return a visible document. Raises NotFound."""
-    return shown_documents(principal).get(pk=get_visible(Document, principal, pk=pk).pk)
+    return list_visible_documents(principal).get(pk=get_visible(Document, principal, pk=pk).pk)
 
 
-def shown_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
+def list_visible_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
     """Return the versions of a document, newest first. Raises NotFound."""
     document = get_visible(Document, principal, pk=pk)
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
@@ -112,9 +112,9 @@ class Documents(ListModelMixin, PrincipalViewSet):
 
     def get_queryset(self) -> QuerySet[Document]:
         chosen = DocumentFilters.checked(self.request.query_params)
-        return chosen_documents(self.principal, chosen)
+        return filter_visible_documents(self.principal, chosen)
 
-    @operation(
+    @describe_operation(
         "List the documents you may see",
         answer=DocumentSerializer(many=True),
         query=DocumentFilters,
@@ -123,11 +123,11 @@ class Documents(ListModelMixin, PrincipalViewSet):
     def list(self, request: Request) -> Response:
         return super().list(request)
 
-    @operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
+    @describe_operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
-        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
+        return Response(self.get_serializer(find_visible_document(self.principal, pk)).data)
 
-    @operation("Delete a document with all its versions", status=204, problems=(401, 403, 404))
+    @describe_operation("Delete a document with all its versions", status=204, problems=(401, 403, 404))
     def destroy(self, request: Request, pk: UUID) -> Response:
         delete_document(self.principal, document_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -138,7 +138,7 @@ class FolderDocuments(PrincipalView):
     serializer_class = UploadSerializer
     parser_classes = [MultiPartParser]
 
-    @operation(
+    @describe_operation(
         "Upload a document; the same file name makes a new version",
         body={"multipart/form-data": NewDocument},
         answer=UploadSerializer,
@@ -151,8 +151,8 @@ class FolderDocuments(PrincipalView):
         upload = upload_document(self.principal, folder_id=pk, filename=file.name, file=file, **given)
         shown = {
             "outcome": upload.outcome,
-            "document": shown_document(self.principal, upload.document.pk),
-            "version": shown_versions(self.principal, upload.document.pk)[0],
+            "document": find_visible_document(self.principal, upload.document.pk),
+            "version": list_visible_versions(self.principal, upload.document.pk)[0],
         }
         return Response(self.get_serializer(shown).data, UPLOAD_STATUS[upload.outcome])
 
@@ -161,7 +161,7 @@ class DocumentMove(PrincipalView):
     token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = DocumentSerializer
 
-    @operation(
+    @describe_operation(
         "Move a document, with the rights of its own, into another folder",
         body=DocumentPlace,
         answer=DocumentSerializer,
@@ -170,16 +170,16 @@ class DocumentMove(PrincipalView):
     def post(self, request: Request, pk: UUID) -> Response:
         folder_id = DocumentPlace.checked(request.data)["folder"]
         move_document(self.principal, document_id=pk, folder_id=folder_id)
-        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
+        return Response(self.get_serializer(find_visible_document(self.principal, pk)).data)
 
 
 class DocumentStatus(PrincipalView):
     token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = VersionSerializer
 
-    @operation("Follow the ingestion of the newest version", answer=VersionSerializer, problems=(401, 404))
+    @describe_operation("Follow the ingestion of the newest version", answer=VersionSerializer, problems=(401, 404))
     def get(self, request: Request, pk: UUID) -> Response:
-        return Response(self.get_serializer(shown_versions(self.principal, pk)[0]).data)
+        return Response(self.get_serializer(list_visible_versions(self.principal, pk)[0]).data)
 
 
 class DocumentVersions(ListModelMixin, PrincipalView):
@@ -188,9 +188,9 @@ class DocumentVersions(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> QuerySet[DocumentVersion]:
         Filters.checked(self.request.query_params)
-        return shown_versions(self.principal, self.kwargs["pk"])
+        return list_visible_versions(self.principal, self.kwargs["pk"])
 
-    @operation("List the versions of a document, newest first", answer=VersionSerializer(many=True))
+    @describe_operation("List the versions of a document, newest first", answer=VersionSerializer(many=True))
     def get(self, request: Request, pk: UUID) -> Response:
         return self.list(request)
 
@@ -211,10 +211,12 @@ class DocumentChunks(PrincipalView):
         chunks = Chunk.objects.visible_to(self.principal).filter(document=document, version=version, is_retired=False)
         return chunks.select_related("document", "version").order_by("position")
 
-    @operation("List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters)
+    @describe_operation(
+        "List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters
+    )
     def get(self, request: Request, pk: UUID) -> Response:
         passages = self.paginate_queryset(self.get_queryset()) or []
-        open_passages(self.principal, passages)
+        record_shown_passages(self.principal, passages)
         return self.get_paginated_response(self.get_serializer(passages, many=True).data)
 
 
@@ -231,7 +233,7 @@ class DocumentDownload(PrincipalView):
     token_scopes = {"get": (TokenScope.SEARCH,)}
     content_negotiation_class = AnyType
 
-    @operation(
+    @describe_operation(
         "Download the original of the version that answers",
         answer=BINARY,
         media_type="application/octet-stream",
@@ -251,11 +253,11 @@ class DocumentRetry(PrincipalView):
     token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = VersionSerializer
 
-    @operation("Start a failed ingestion again", answer=VersionSerializer, status=202)
+    @describe_operation("Start a failed ingestion again", answer=VersionSerializer, status=202)
     def post(self, request: Request, pk: UUID) -> Response:
         retry_document(self.principal, document_id=pk)
         return Response(
-            self.get_serializer(shown_versions(self.principal, pk)[0]).data, status=status.HTTP_202_ACCEPTED
+            self.get_serializer(list_visible_versions(self.principal, pk)[0]).data, status=status.HTTP_202_ACCEPTED
         )
 
 
@@ -269,7 +271,7 @@ class DocumentMetadata(PrincipalView):
     token_scopes = {"patch": (TokenScope.INGEST,)}
     serializer_class = DocumentSerializer
 
-    @operation("Set fields of a document; others stay", body=ValuesInput, answer=DocumentSerializer)
+    @describe_operation("Set fields of a document; others stay", body=ValuesInput, answer=DocumentSerializer)
     def patch(self, request: Request, pk: UUID) -> Response:
         change_metadata(self.principal, document_id=pk, values=ValuesInput.checked(request.data)["metadata"])
-        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
+        return Response(self.get_serializer(find_visible_document(self.principal, pk)).data)

@@ -15,7 +15,7 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalViewSet
 from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from knowledge.models import Folder
 from knowledge.rest.serializers import VisibleFolderField
@@ -56,7 +56,7 @@ class FolderSerializer(serializers.ModelSerializer[Folder]):
         read_only_fields = fields
 
 
-def seen_folders(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
+def filter_visible_folders(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
     """Return the visible folders, by name. chosen: checked by `FolderFilters`; there is nothing below an invisible folder."""
     visible = Folder.objects.visible_to(principal)
     if "parent" in chosen:
@@ -70,15 +70,15 @@ class Folders(ListModelMixin, PrincipalViewSet):
 
     def get_queryset(self) -> QuerySet[Folder]:
         chosen = FolderFilters.checked(self.request.query_params)
-        return seen_folders(self.principal, chosen)
+        return filter_visible_folders(self.principal, chosen)
 
-    @operation(
+    @describe_operation(
         "List the folders you may see", answer=FolderSerializer(many=True), query=FolderFilters, problems=(400, 401)
     )
     def list(self, request: Request) -> Response:
         return super().list(request)
 
-    @operation(
+    @describe_operation(
         "Create a folder below another one",
         body=NewFolder,
         answer=FolderSerializer,
@@ -90,22 +90,22 @@ class Folders(ListModelMixin, PrincipalViewSet):
         folder = create_folder(self.principal, parent_id=given["parent"], name=given["name"])
         return Response(self.get_serializer(folder).data, status.HTTP_201_CREATED)
 
-    @operation("Read a folder", answer=FolderSerializer, problems=(401, 404))
+    @describe_operation("Read a folder", answer=FolderSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_visible(Folder, self.principal, pk=pk)).data)
 
-    @operation("Delete an empty folder", status=204)
+    @describe_operation("Delete an empty folder", status=204)
     def destroy(self, request: Request, pk: UUID) -> Response:
         delete_folder(self.principal, folder_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @operation("Rename a folder", body=FolderName, answer=FolderSerializer, problems=(400, 401, 403, 404, 409))
+    @describe_operation("Rename a folder", body=FolderName, answer=FolderSerializer, problems=(400, 401, 403, 404, 409))
     @action(detail=True, methods=["post"])
     def rename(self, request: Request, pk: UUID) -> Response:
         folder = rename_folder(self.principal, folder_id=pk, **FolderName.checked(request.data))
         return Response(self.get_serializer(folder).data)
 
-    @operation(
+    @describe_operation(
         "Move a folder with everything below it",
         body=FolderPlace,
         answer=FolderSerializer,

@@ -16,15 +16,15 @@ from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import BINARY, operation
+from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from copilot_site.lib.text.spreadsheets import CsvDownload
 from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
-from knowledge.governance.changes import Membership, What, end_of
-from knowledge.governance.effective_rights import MAX_TITLES, titles
-from knowledge.governance.parameters import MODELS, reviewed_place, user_named
-from knowledge.governance.review import Cell, Matrix, MatrixRow, explain_rights, export_access, reviewed_matrix
-from knowledge.services.access_requests import REASON_LENGTH, named_folders, request_access, requests_of
+from knowledge.governance.changes import Membership, What, compute_end_of_day
+from knowledge.governance.effective_rights import MAX_TITLES, list_document_titles
+from knowledge.governance.parameters import MODELS, find_reviewed_place, find_user_by_name
+from knowledge.governance.review import Cell, Matrix, MatrixRow, explain_rights, export_access, load_reviewed_matrix
+from knowledge.services.access_requests import REASON_LENGTH, find_nameable_folders, list_own_requests, request_access
 
 MAX_CHANGES = 100
 WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]
@@ -94,7 +94,7 @@ class PreviewOfChanges(PrincipalView):
     token_scopes = {"post": (TokenScope.AUDIT,)}
     serializer_class = EffectsSerializer
 
-    @operation(
+    @describe_operation(
         "Show whom a set of changes of rights would touch; nothing is saved",
         body=Changes,
         answer=EffectsSerializer,
@@ -102,8 +102,8 @@ class PreviewOfChanges(PrincipalView):
     )
     def post(self, request: Request) -> Response:
         given = Changes.checked(request.data)
-        effects = preview_changes(self.principal, [_asked(item) for item in given["changes"]])
-        return Response(self.get_serializer(_shown(effects)).data)
+        effects = preview_changes(self.principal, [_build_asked_change(item) for item in given["changes"]])
+        return Response(self.get_serializer(_format_effects(effects)).data)
 
 
 class WhichBase(Input):
@@ -144,16 +144,16 @@ class RightsMatrix(PrincipalView):
     token_scopes = {"get": (TokenScope.AUDIT,)}
     serializer_class = MatrixSerializer
 
-    @operation("Show folders by groups", query=WhichBase, answer=MatrixSerializer, problems=(400, 401, 404))
+    @describe_operation("Show folders by groups", query=WhichBase, answer=MatrixSerializer, problems=(400, 401, 404))
     def get(self, request: Request) -> Response:
-        _base, found = reviewed_matrix(self.principal, WhichBase.checked(request.query_params)["knowledge_base"])
+        _base, found = load_reviewed_matrix(self.principal, WhichBase.checked(request.query_params)["knowledge_base"])
         return Response(self.get_serializer(found).data)
 
 
 class EffectiveAccess(PrincipalView):
     token_scopes = {"get": (TokenScope.AUDIT,)}
 
-    @operation(
+    @describe_operation(
         "Export everybody's effective access as CSV; the export is recorded",
         query=WhichBases,
         answer=BINARY,
@@ -165,22 +165,22 @@ class EffectiveAccess(PrincipalView):
         return CsvDownload(rows, filename=filename)
 
 
-def _asked(given: dict[str, Any]) -> Asked:
+def _build_asked_change(given: dict[str, Any]) -> Asked:
     until, named = given.pop("until"), given.pop("rights")
     rights = tuple(right for right in Right if right.value in named)
-    return Asked(**given, rights=rights, ends_at=end_of(until) if until else None)
+    return Asked(**given, rights=rights, ends_at=compute_end_of_day(until) if until else None)
 
 
-def _shown(effects: Effects) -> dict[str, Any]:
+def _format_effects(effects: Effects) -> dict[str, Any]:
     return {
-        "gained": _side(len(effects.gaining), effects.gained_documents),
-        "lost": _side(len(effects.losing), effects.lost_documents),
+        "gained": _summarise_side(len(effects.gaining), effects.gained_documents),
+        "lost": _summarise_side(len(effects.losing), effects.lost_documents),
         "people": effects.people,
     }
 
 
-def _side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
-    return {"people": people, "documents": len(documents), "titles": titles(documents, most=MAX_TITLES)}
+def _summarise_side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
+    return {"people": people, "documents": len(documents), "titles": list_document_titles(documents, most=MAX_TITLES)}
 
 
 class NewRequest(Input):
@@ -209,18 +209,18 @@ class AccessRequests(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> Any:
         Filters.checked(self.request.query_params)
-        return requests_of(self.principal).order_by("-asked_at", "-id")
+        return list_own_requests(self.principal).order_by("-asked_at", "-id")
 
     def get_serializer_context(self) -> dict[str, Any]:
-        return {**super().get_serializer_context(), "named": named_folders(self.principal)}
+        return {**super().get_serializer_context(), "named": find_nameable_folders(self.principal)}
 
-    @operation(
+    @describe_operation(
         "List what you have asked to be let into", answer=AccessRequestSerializer(many=True), problems=(400, 401)
     )
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @operation(
+    @describe_operation(
         "Ask the managers of a folder to let you view it",
         body=NewRequest,
         answer=AccessRequestSerializer,
@@ -282,7 +282,7 @@ class Explain(PrincipalView):
     token_scopes = {"get": (TokenScope.AUDIT,)}
     serializer_class = ExplanationSerializer
 
-    @operation(
+    @describe_operation(
         "Explain why somebody holds a right on a place, or does not",
         query=AskWhy,
         answer=ExplanationSerializer,
@@ -290,6 +290,6 @@ class Explain(PrincipalView):
     )
     def get(self, request: Request) -> Response:
         given: dict[str, Any] = AskWhy.checked(request.query_params)
-        place = reviewed_place(self.principal, given["kind"], given["id"])
-        found = explain_rights(self.principal, user_named(given["user"]), place)
+        place = find_reviewed_place(self.principal, given["kind"], given["id"])
+        found = explain_rights(self.principal, find_user_by_name(given["user"]), place)
         return Response(self.get_serializer(next(item for item in found if item.right == given["right"])).data)

@@ -14,13 +14,13 @@ from rest_framework.response import Response
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.conditions import MAX_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
-from knowledge.services.fields import conditions_of
+from knowledge.services.fields import parse_conditions
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +33,7 @@ class Unavailable(APIException):
     default_code = "unavailable"
 
 
-def ids(help_text: str) -> serializers.ListField:
+def build_ids_field(help_text: str) -> serializers.ListField:
     return serializers.ListField(
         child=serializers.UUIDField(),
         default=list,
@@ -56,9 +56,9 @@ class ConditionInput(Input):
 class Within(Input):
     """Narrows to a part of what the caller may see. null in a field is the field left out: so many clients write it."""
 
-    knowledge_base_ids = ids("Only these knowledge bases.")
-    knowledge_ids = ids("Only these documents.")
-    folder_ids = ids("Only these folders, with everything below them.")
+    knowledge_base_ids = build_ids_field("Only these knowledge bases.")
+    knowledge_ids = build_ids_field("Only these documents.")
+    folder_ids = build_ids_field("Only these folders, with everything below them.")
     metadata = serializers.ListField(
         child=ConditionInput(),
         default=list,
@@ -119,7 +119,7 @@ class SearchAnswer(serializers.Serializer[Found]):
     visible = serializers.IntegerField(help_text="Passages the caller could have been answered from.")
 
 
-def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = "") -> Scope:
+def build_search_scope(principal: Principal, given: Mapping[str, Any], *, language: str = "") -> Scope:
     """Return the scope of a `Within` for this person, among documents of one language or, if empty, of all.
 
     Raises InvalidInput.
@@ -130,12 +130,12 @@ def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = 
         folder_ids=tuple(given["folder_ids"]),
         document_ids=tuple(given["knowledge_ids"]),
         language=language,
-        metadata=conditions_of(principal, given["metadata"], bases),
+        metadata=parse_conditions(principal, given["metadata"], bases),
     )
 
 
 @contextmanager
-def searching() -> Iterator[None]:
+def translate_embedding_errors() -> Iterator[None]:
     """Turn a silent embedding model into Unavailable while the block runs."""
     try:
         yield
@@ -150,10 +150,12 @@ class KnowledgeSearch(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
     serializer_class = SearchAnswer
 
-    @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401))
+    @describe_operation(
+        "Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401)
+    )
     def post(self, request: Request) -> Response:
         given = SearchRequest.checked(request.data)
-        with searching():
-            scope = scope_of(self.principal, given, language=given["language"])
+        with translate_embedding_errors():
+            scope = build_search_scope(self.principal, given, language=given["language"])
             found = search_knowledge(self.principal, given["query"], scope=scope, top_k=given["top_k"])
         return Response(self.get_serializer(found).data)

@@ -16,22 +16,22 @@ from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.rights.checks import get_visible
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import NotFound, PermissionDenied
-from copilot_site.lib.http.openapi import operation
+from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from copilot_site.lib.registry import UnknownName
 from knowledge.models import Document, Every, Source, SourceRun, Trigger
-from knowledge.sources.origin import Origin, origin_of
-from knowledge.sources.reading import Preview, kind_of
+from knowledge.sources.origin import Origin, find_document_origin
+from knowledge.sources.reading import Preview, find_connector_type
 from knowledge.sources.services import (
     delete_source,
-    get_source,
-    may_connect,
-    named_problems,
+    find_managed_source,
+    list_managed_sources,
+    list_nameable_problems,
+    may_connect_sources,
     save_source,
-    seen_sources,
     try_source,
 )
-from knowledge.sources.tasks import queue_run
+from knowledge.sources.tasks import queue_source_run
 
 KEPT = (TokenScope.INGEST,)
 
@@ -73,7 +73,7 @@ class RunSerializer(serializers.ModelSerializer[SourceRun]):
         read_only_fields = fields
 
     def get_problems(self, run: SourceRun) -> list[dict[str, str]]:
-        return named_problems(self.context["view"].principal, self.context["request"].user, run)
+        return list_nameable_problems(self.context["view"].principal, self.context["request"].user, run)
 
 
 class SourceSerializer(serializers.ModelSerializer[Source]):
@@ -121,13 +121,13 @@ class Sources(ListModelMixin, PrincipalViewSet):
 
     def get_queryset(self) -> QuerySet[Source]:
         Filters.checked(self.request.query_params)
-        return _seen(self.principal, self.request).order_by("name")
+        return _list_sources(self.principal, self.request).order_by("name")
 
-    @operation("List the sources you look after", answer=SourceSerializer(many=True), problems=(400, 401))
+    @describe_operation("List the sources you look after", answer=SourceSerializer(many=True), problems=(400, 401))
     def list(self, request: Request) -> Response:
         return super().list(request)
 
-    @operation(
+    @describe_operation(
         "Make a source; its first run begins at once",
         body=NewSource,
         answer=SourceSerializer,
@@ -136,23 +136,23 @@ class Sources(ListModelMixin, PrincipalViewSet):
     )
     def create(self, request: Request) -> Response:
         given = NewSource.checked(request.data)
-        _refuse_narrowed(self.principal)
+        _refuse_folder_token(self.principal)
         secret, folder = given.pop("secret"), given.pop("folder")
-        _known(given["kind"])
+        _require_known_kind(given["kind"])
         source = Source(folder_id=folder, **given)
-        save_source(_person(request), source, secret=secret)
-        queue_run(source, Trigger.HAND, by=self.principal)
+        save_source(_require_connecting_person(request), source, secret=secret)
+        queue_source_run(source, Trigger.HAND, by=self.principal)
         return Response(self.get_serializer(source).data, status.HTTP_201_CREATED)
 
-    @operation("Read a source", answer=SourceSerializer, problems=(401, 404))
+    @describe_operation("Read a source", answer=SourceSerializer, problems=(401, 404))
     def retrieve(self, request: Request, pk: UUID) -> Response:
-        return Response(self.get_serializer(_source(self.principal, request, pk)).data)
+        return Response(self.get_serializer(_find_source(self.principal, request, pk)).data)
 
-    @operation("Delete a source; its documents stay as they are", status=204, problems=(401, 403, 404))
+    @describe_operation("Delete a source; its documents stay as they are", status=204, problems=(401, 403, 404))
     def destroy(self, request: Request, pk: UUID) -> Response:
-        source = _source(self.principal, request, pk)
-        _refuse_narrowed(self.principal)
-        delete_source(_person(request), source, withdraw=False)
+        source = _find_source(self.principal, request, pk)
+        _refuse_folder_token(self.principal)
+        delete_source(_require_connecting_person(request), source, withdraw=False)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -160,7 +160,7 @@ class SourceTry(PrincipalView):
     token_scopes = {"post": KEPT}
     serializer_class = PreviewSerializer
 
-    @operation(
+    @describe_operation(
         "Show what a source would bring; nothing is stored",
         body=TriedSource,
         answer=PreviewSerializer,
@@ -168,10 +168,12 @@ class SourceTry(PrincipalView):
     )
     def post(self, request: Request) -> Response:
         given = TriedSource.checked(request.data)
-        _refuse_narrowed(self.principal)
-        _known(given["kind"])
+        _refuse_folder_token(self.principal)
+        _require_known_kind(given["kind"])
         source = Source(kind=given["kind"], settings=given["settings"])
-        return Response(self.get_serializer(try_source(_person(request), source, secret=given["secret"])).data)
+        return Response(
+            self.get_serializer(try_source(_require_connecting_person(request), source, secret=given["secret"])).data
+        )
 
 
 class SourceRuns(ListModelMixin, PrincipalView):
@@ -180,16 +182,16 @@ class SourceRuns(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> Any:
         Filters.checked(self.request.query_params)
-        source = _source(self.principal, self.request, self.kwargs["pk"])
+        source = _find_source(self.principal, self.request, self.kwargs["pk"])
         return SourceRun.objects.filter(source=source).select_related("source").order_by("-started_at", "-id")
 
-    @operation("List the runs of a source, newest first", answer=RunSerializer(many=True))
+    @describe_operation("List the runs of a source, newest first", answer=RunSerializer(many=True))
     def get(self, request: Request, pk: UUID) -> Response:
         return self.list(request)
 
-    @operation("Read a source now", status=202, problems=(401, 404))
+    @describe_operation("Read a source now", status=202, problems=(401, 404))
     def post(self, request: Request, pk: UUID) -> Response:
-        queue_run(_source(self.principal, request, pk), Trigger.HAND, by=self.principal)
+        queue_source_run(_find_source(self.principal, request, pk), Trigger.HAND, by=self.principal)
         return Response(status=status.HTTP_202_ACCEPTED)
 
 
@@ -197,42 +199,44 @@ class DocumentOrigin(PrincipalView):
     token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = OriginSerializer
 
-    @operation("Where a document comes from, if a source brought it", answer=OriginSerializer, problems=(401, 404))
+    @describe_operation(
+        "Where a document comes from, if a source brought it", answer=OriginSerializer, problems=(401, 404)
+    )
     def get(self, request: Request, pk: UUID) -> Response:
-        origin = origin_of(self.principal, get_visible(Document, self.principal, pk=pk))
+        origin = find_document_origin(self.principal, get_visible(Document, self.principal, pk=pk))
         if origin is None:
             raise NotFound(_("No source brought this document."))
         return Response(self.get_serializer(origin).data)
 
 
-def _seen(principal: Principal, request: Request) -> QuerySet[Source]:
+def _list_sources(principal: Principal, request: Request) -> QuerySet[Source]:
     """Return the sources that this person manages and may view, or all if they may connect sources by a whole token."""
-    rows = seen_sources(principal, request.user)
-    is_whole = may_connect(request.user) and principal.folder_id is None
+    rows = list_managed_sources(principal, request.user)
+    is_whole = may_connect_sources(request.user) and principal.folder_id is None
     return rows if is_whole else rows.filter(pk__in=Source.objects.visible_to(principal))
 
 
-def _source(principal: Principal, request: Request, pk: UUID) -> Source:
+def _find_source(principal: Principal, request: Request, pk: UUID) -> Source:
     """Return a source that this person may see. Raises NotFound."""
-    if not may_connect(request.user) or principal.folder_id is not None:
+    if not may_connect_sources(request.user) or principal.folder_id is not None:
         get_visible(Source, principal, pk=pk)
-    return get_source(principal, request.user, pk)
+    return find_managed_source(principal, request.user, pk)
 
 
-def _person(request: Request) -> User:
+def _require_connecting_person(request: Request) -> User:
     """Return who asks. Raises PermissionDenied unless they may connect sources."""
-    if not isinstance(request.user, User) or not may_connect(request.user):
+    if not isinstance(request.user, User) or not may_connect_sources(request.user):
         raise PermissionDenied(_("Only administrators set where documents come from."))
     return request.user
 
 
-def _refuse_narrowed(principal: Principal) -> None:
+def _refuse_folder_token(principal: Principal) -> None:
     if principal.folder_id is not None:
         raise PermissionDenied(_("A token for one folder cannot create or delete sources."))
 
 
-def _known(kind: str) -> None:
+def _require_known_kind(kind: str) -> None:
     try:
-        kind_of(kind)
+        find_connector_type(kind)
     except UnknownName as error:
         raise NotFound(str(error)) from None

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from authz.principal import Principal
-from copilot_site.lib.database import prepared_cursor
-from knowledge.retrieval.conditions import holding, named
-from knowledge.retrieval.plan import Plan, Scope, visible_ids
+from copilot_site.lib.database import open_prepared_cursor
+from knowledge.retrieval.conditions import build_document_statement, name_parameters
+from knowledge.retrieval.plan import Plan, Scope, build_visibility_statement
 from knowledge.selectors import ShownPassage
-from knowledge.text.passage_blocks import from_json
-from knowledge.text.terms import sparse
+from knowledge.text.passage_blocks import parse_blocks
+from knowledge.text.terms import build_sparse_vector
 
 RARE_TERM_BUDGET = (
     3_000  # chunks holding the rare terms, scaled by corpus / visible; source: our measurement in ADR 0004
@@ -156,23 +156,23 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the `depth` best passages by each score that this person may see, as one set in the order of their ids.
 
-    rare_terms: the terms for the lexical index when `use_indexes`; see `rarest`. share: of the corpus that they see, 0 … 1; it
+    rare_terms: the terms for the lexical index when `use_indexes`; see `select_rarest_terms`. share: of the corpus that they see, 0 … 1; it
     does not change the result.
     """
     shape = INDEXED if use_indexes else EXACT
-    parts = _parts(space_id, depth, finalists) | {
+    parts = _build_statement_parts(space_id, depth, finalists) | {
         "held": HELD, "listed": LISTED, "worded_held": HELD if share > MAX else LISTED
     }  # fmt: skip
-    statement, values = _statement(shape, principal, question, scope, parts)
+    statement, values = _build_statement(shape, principal, question, scope, parts)
     if use_indexes:
         values["rare"] = list(rare_terms)
-    with _indexed_cursor() if use_indexes else prepared_cursor(connection, binary=True) as cursor:
+    with _open_indexed_cursor() if use_indexes else open_prepared_cursor(connection, binary=True) as cursor:
         cursor.execute(statement, values)
-        return [_candidate(*row) for row in cursor.fetchall()]
+        return [_build_candidate(*row) for row in cursor.fetchall()]
 
 
 @contextmanager
-def _indexed_cursor() -> Iterator[CursorWrapper]:
+def _open_indexed_cursor() -> Iterator[CursorWrapper]:
     """Yield a cursor whose statements use the indexes as ADR 0004 measured it; planned anew for the terms that each question has."""
     with transaction.atomic(), connection.cursor() as cursor:
         for setting in INDEX_SETTINGS:
@@ -180,16 +180,16 @@ def _indexed_cursor() -> Iterator[CursorWrapper]:
         yield cursor
 
 
-def _candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: float, *judged: Any) -> Candidate:
+def _build_candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: float, *judged: Any) -> Candidate:
     tokens, *shown = judged
     if shown[0] is None:
         return Candidate(chunk_id, document_id, dense, lexical)
     values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in shown]
-    values[_BLOCKS] = from_json(json.loads(shown[_BLOCKS]) if isinstance(shown[_BLOCKS], str) else shown[_BLOCKS])
+    values[_BLOCKS] = parse_blocks(json.loads(shown[_BLOCKS]) if isinstance(shown[_BLOCKS], str) else shown[_BLOCKS])
     return Candidate(chunk_id, document_id, dense, lexical, ShownPassage(*values), bytes(tokens or b""))
 
 
-def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
+def select_rarest_terms(weights: Mapping[int, float], plan: Plan) -> list[int]:
     """Return the question's rarest terms, while the chunks that hold them stay within the budget; at least one."""
     budget = RARE_TERM_BUDGET * plan.corpus_chunks / max(plan.visible, 1)
     chosen: list[int] = []
@@ -201,7 +201,7 @@ def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
     return chosen
 
 
-def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
+def _build_statement_parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
     """Return the numbers that a statement's plan depends on; they are ours, and part of its text."""
     space = f"{space_id:d}"
     tokens = _TOKENS.format(space=space) if finalists.with_tokens else "NULL::bytea"
@@ -212,10 +212,10 @@ def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
     }
 
 
-def _statement(
+def _build_statement(
     shape: str, principal: Principal, question: IndexQuery, scope: Scope, parts: Mapping[str, str]
 ) -> tuple[str, dict[str, Any]]:
-    folders, values = named(*visible_ids(principal, scope), "folder")
+    folders, values = name_parameters(*build_visibility_statement(principal, scope), "folder")
     narrow = ""
     if scope.document_ids:
         narrow += " AND i.document_id = ANY(%(documents)s::uuid[])"
@@ -224,7 +224,7 @@ def _statement(
         narrow += " AND i.language = %(language)s"
         values["language"] = scope.language
     if scope.metadata:
-        fitting, given = named(*holding(scope.metadata), "metadata")
+        fitting, given = name_parameters(*build_document_statement(scope.metadata), "metadata")
         narrow += f" AND i.document_id = ANY(ARRAY({fitting}))"
         values |= given
     near = _NEAR if shape is EXACT else _NEAR_BY_INDEX.format(dimensions=len(question.vector))
@@ -234,5 +234,5 @@ def _statement(
         **{name: parts[name] for name in ("depth", "held", "listed", "worded_held")},
     )  # fmt: skip
     values["vector"] = HalfVector(question.vector).to_text()
-    values["lexical"] = sparse(question.weights).to_text()
+    values["lexical"] = build_sparse_vector(question.weights).to_text()
     return found + parts["rest"], values

@@ -26,28 +26,28 @@ class Condition:
     at_most: Value | None = None
 
 
-def holding(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
+def build_document_statement(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
     """Return a statement that selects the documents that meet all conditions, with its values, for use in one that checks permissions."""
-    parts = [part for condition in conditions for part in _parts(condition)]
+    parts = [part for condition in conditions for part in _build_clauses(condition)]
     where = " AND ".join(sql for sql, _values in parts) or "TRUE"
     return f"SELECT m.id FROM knowledge_document m WHERE {where}", [value for _sql, values in parts for value in values]  # noqa: S608 - constants; values are bound
 
 
-def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
+def build_document_filter(conditions: Sequence[Condition], path: str = "pk") -> Q:
     """Return the same as a filter on documents, or on rows related by `path`; without conditions it matches all."""
     if not conditions:
         return Q()
-    sql, values = holding(conditions)
+    sql, values = build_document_statement(conditions)
     return Q(**{f"{path}__in": RawSQL(sql, values)})  # noqa: S611 - made of constants; values are bound
 
 
-def named(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, dict[str, Any]]:
+def name_parameters(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, dict[str, Any]]:
     """Return a statement with positional values as one with named values, for use in a larger one."""
     names = [f"{prefix}_{place}" for place in range(len(values))]
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
-def _parts(each: Condition) -> Iterator[tuple[str, list[Any]]]:
+def _build_clauses(each: Condition) -> Iterator[tuple[str, list[Any]]]:
     if each.equals is not None:
         yield "m.metadata @> %s::jsonb", [json.dumps({each.field: each.equals})]
     if each.contains:

@@ -15,8 +15,8 @@ from knowledge.models import EmbeddingSpace
 from knowledge.retrieval.fusion import POOLED_WEIGHT, SENTENCE_WEIGHT
 from knowledge.retrieval.rerank.base import Reranker, RerankQuery
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
-from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack
-from knowledge.retrieval.token_vectors import POOLING, SENTENCE_SCALE, pooled
+from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack_tokens
+from knowledge.retrieval.token_vectors import POOLING, SENTENCE_SCALE, pool_tokens
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Engine:
             return self.embedder.embed_passages(texts), [None] * len(texts)
         tokens = self.embedder.passage_tokens(texts)
         weights = self.embedder.token_weights(texts)
-        vectors = [pooled(rows, heavy) for rows, heavy in zip(tokens, weights, strict=True)]
+        vectors = [pool_tokens(rows, heavy) for rows, heavy in zip(tokens, weights, strict=True)]
         return np.array(vectors, np.float32).reshape(len(texts), self.embedder.dimensions), [
-            pack(rows) for rows in tokens
+            pack_tokens(rows) for rows in tokens
         ]
 
     def ask(self, text: str) -> tuple[NDArray[np.float32], RerankQuery]:
@@ -64,30 +64,30 @@ class Engine:
         tokens = self.embedder.query_tokens(text)
         # those of a passage: it has a shorter prefix and so room for a token more
         weights = self.embedder.token_weights([text])[0][: len(tokens)]
-        return pooled(tokens, weights), RerankQuery(text, tokens, weights)
+        return pool_tokens(tokens, weights), RerankQuery(text, tokens, weights)
 
 
-def engine() -> Engine:
+def load_engine() -> Engine:
     """Return the engine of this process, as the settings say. Raises EmbedderMisconfigured, EmbedderUnavailable."""
-    embedder = _embedder()
+    embedder = _load_embedder()
     if isinstance(embedder, LateInteraction):
         return Engine(embedder, f"{embedder.space}/{POOLING}", POOLED_WEIGHT, SENTENCE_SCALE)
     return Engine(embedder, embedder.space)
 
 
 @cache
-def _embedder() -> Embedder:
+def _load_embedder() -> Embedder:
     return build_embedder(settings.EMBEDDER, **settings.EMBEDDER_OPTIONS)
 
 
 @cache
-def sentence_embedder() -> Embedder:
+def load_sentence_embedder() -> Embedder:
     """Return this process's embedder for sentences of retrieved passages; it caches the vectors of recent ones."""
-    return CachedEmbedder(_embedder())
+    return CachedEmbedder(_load_embedder())
 
 
 @cache
-def reranker() -> Reranker | None:
+def load_reranker() -> Reranker | None:
     """Return the configured reranker; None when the settings say `none`. A cross-encoder is loaded at its first question."""
     if settings.RERANKER == "none":
         return None

@@ -16,7 +16,7 @@ SENTENCE_WEIGHT = 0.1  # an embedder's own vectors: cosines lie close together
 POOLED_WEIGHT = 0.2  # vectors of `token_vectors.pooled`: cosines spread
 
 
-def fuse(dense: Scores, lexical: Scores, *, weight: float) -> Scores:
+def fuse_scores(dense: Scores, lexical: Scores, *, weight: float) -> Scores:
     """Return the cosine plus a share of the lexical score, (candidates,), higher is better.
 
     dense: cosines, of every candidate. lexical: BM25 over the sum of the question's idf, 0 … 2.2 (see `terms`); 0 for
@@ -31,7 +31,7 @@ SUPPORT = 0.25  # of the mean of a document's next best passages, above the comm
 SUPPORTERS = 2
 
 
-def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
+def compute_support(documents: Sequence[Hashable], scores: Scores) -> Scores:
     """Return each passage's gain from the rest of its document, (passages,), ≥ 0: a relevant page says it more than once.
 
     documents: of each passage. scores: of any scale, higher is better. A share of how far the SUPPORTERS best other passages
@@ -58,7 +58,7 @@ WEIGHT = 0.03  # of a question said in one breath, beside late interaction; 0.02
 FIRST = 10  # passages read again for it: their words must be segmented again
 
 
-def covered_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
+def compute_joint_coverage(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
     """Return the largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
 
     shares: {term id: share of the question's idf}. heading, text: term ids; what the heading says, each place of the text takes

@@ -11,10 +11,10 @@ from django.db.models.expressions import RawSQL
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
-from copilot_site.lib.database import prepared_cursor
+from authz.rights.folders import select_folder_ids
+from copilot_site.lib.database import open_prepared_cursor
 from knowledge.models import Document
-from knowledge.retrieval.conditions import Condition, holds
+from knowledge.retrieval.conditions import Condition, build_document_filter
 
 Ids = tuple[UUID, ...]
 
@@ -80,11 +80,11 @@ SELECT coalesce((SELECT sum(chunks) FROM seen), 0)::bigint,
        (SELECT e.id FROM knowledge_embeddingspace e WHERE e.name = %s)"""
 
 
-def visible_ids(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]:
+def build_visibility_statement(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]:
     """Return a statement that selects the folders a search of this person may read, within the scope, with its values, to be part of a
     larger one; the nodes of documents that have exceptions are among them.
     """
-    ids = folder_ids_with(principal, Right.VIEW)  # without a scope the folders themselves need not be looked up
+    ids = select_folder_ids(principal, Right.VIEW)  # without a scope the folders themselves need not be looked up
     if not scope.knowledge_base_ids and not scope.folder_ids:
         return ids.sql, ids.params
     narrow = {
@@ -100,25 +100,25 @@ def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (
 
     term_ids: of the question. space: name of the embedding space that is searched.
     """
-    folders, values = visible_ids(principal, scope)
-    with prepared_cursor(connection) as cursor:
+    folders, values = build_visibility_statement(principal, scope)
+    with open_prepared_cursor(connection) as cursor:
         cursor.execute(_PLAN.format(folders=folders), [*values, sorted(set(term_ids)), space])
         visible, corpus, terms, chunks, space_id = cursor.fetchone()
     return Plan(visible, corpus, dict(zip(terms, chunks, strict=True)), space_id)
 
 
-def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
+def select_documents(principal: Principal, scope: Scope) -> QuerySet[Document]:
     """Return the documents that a search of this person reads: the visible, answering ones in the scope."""
-    folders, values = visible_ids(principal, scope)
+    folders, values = build_visibility_statement(principal, scope)
     documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
     documents = documents.filter(access_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
     if scope.document_ids:
         documents = documents.filter(pk__in=scope.document_ids)
     if scope.language:
         documents = documents.filter(language=scope.language)
-    return documents.filter(holds(scope.metadata))
+    return documents.filter(build_document_filter(scope.metadata))
 
 
-def is_nothing_in(principal: Principal, scope: Scope) -> bool:
+def is_scope_empty(principal: Principal, scope: Scope) -> bool:
     """Tell whether a narrowed scope holds no document for this person."""
-    return scope != Scope() and not documents_in(principal, scope).exists()
+    return scope != Scope() and not select_documents(principal, scope).exists()

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.measures import Durations
-from knowledge.retrieval.candidates import Candidate, Finalists, IndexQuery, find_candidates, rarest
-from knowledge.retrieval.engine import Engine, engine, reranker
-from knowledge.retrieval.fusion import FIRST, WEIGHT, covered_together, fuse, supported
+from knowledge.retrieval.candidates import Candidate, Finalists, IndexQuery, find_candidates, select_rarest_terms
+from knowledge.retrieval.engine import Engine, load_engine, load_reranker
+from knowledge.retrieval.fusion import FIRST, WEIGHT, compute_joint_coverage, compute_support, fuse_scores
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.selectors import ShownPassage
-from knowledge.text.normalise import normalise
-from knowledge.text.terms import query_weights, term_id, terms
+from knowledge.text.normalise import normalise_text
+from knowledge.text.terms import compute_query_weights, extract_terms, hash_term
 
 log = structlog.get_logger(__name__)
 
@@ -114,18 +114,18 @@ class _Judged:
         return _Judged(self.places[order], self.rerank[order], self.support[order], self.together[order])
 
 
-def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
+def rank_passages(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     """Return every candidate, best first, with all its scores and ranks. Raises InvalidInput, EmbedderUnavailable."""
     asked = check_query(query)
-    with_engine, chosen = engine(), reranker()
-    ids = [term_id(term) for term in terms(asked)]
+    with_engine, chosen = load_engine(), load_reranker()
+    ids = [hash_term(term) for term in extract_terms(asked)]
     with STAGE_S.timed("plan"):
         plan = make_plan(principal, scope, term_ids=ids, space=with_engine.space)
     if not plan.visible or plan.space_id is None:
         return Ranking([], plan.visible)
     with STAGE_S.timed("embed"):
         vector, question = with_engine.ask(asked)
-    weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
+    weights = compute_query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     with STAGE_S.timed("candidates"):
         candidates = find_candidates(
             principal,
@@ -134,7 +134,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
             space_id=plan.space_id,
             depth=CANDIDATES,
             use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT and not scope.document_ids,  # few, and with an index
-            rare_terms=rarest(weights, plan),
+            rare_terms=select_rarest_terms(weights, plan),
             share=plan.share,
             finalists=Finalists(
                 count=chosen.depth if chosen else FIRST,
@@ -143,19 +143,19 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
             ),
         )
     dense, lexical = (np.array([getattr(c, name) for c in candidates], np.float64) for name in ("dense", "lexical"))
-    fused = fuse(dense.astype(np.float32), lexical.astype(np.float32), weight=with_engine.lexical_weight)
+    fused = fuse_scores(dense.astype(np.float32), lexical.astype(np.float32), weight=with_engine.lexical_weight)
     judged = None
     if chosen:
-        finalists = _best_first(fused)[: chosen.depth]
+        finalists = _sort_best_first(fused)[: chosen.depth]
         with STAGE_S.timed("rerank"):
-            judged = _judge(chosen, question, weights, candidates=candidates, finalists=finalists)
-    ranked = _ranked(candidates, with_engine, (dense, lexical, fused), judged)
+            judged = _rerank_finalists(chosen, question, weights, candidates=candidates, finalists=finalists)
+    ranked = _build_ranking(candidates, with_engine, (dense, lexical, fused), judged)
     return Ranking(ranked, plan.visible, Asked(question, weights, plan.frequencies, plan.corpus_chunks))
 
 
 def check_query(query: str) -> str:
     """Return the normalised question. Raises InvalidInput when it is empty or too long."""
-    asked = " ".join(normalise(query).split())
+    asked = " ".join(normalise_text(query).split())
     if not asked:
         raise InvalidInput(_("The question is empty."))
     if len(asked) > QUERY_LENGTH:
@@ -166,7 +166,7 @@ def check_query(query: str) -> str:
     return asked
 
 
-def _judge(
+def _rerank_finalists(
     chosen: rerank.Reranker,
     question: rerank.RerankQuery,
     weights: Mapping[int, float],
@@ -185,37 +185,40 @@ def _judge(
     except rerank.RerankerUnavailable as error:
         log.warning("search.not_reranked", error=str(error))
         return None
-    support = supported([row.document_id for row in rows], scores)
+    support = compute_support([row.document_id for row in rows], scores)
     judged = _Judged(finalists, scores, support, np.zeros(len(rows)))
-    judged = judged.taken(_best_first(scores + support, finalists))
-    return _read_again(judged, weights, candidates) if chosen.needs_tokens else judged
+    judged = judged.taken(_sort_best_first(scores + support, finalists))
+    return _reorder_top(judged, weights, candidates) if chosen.needs_tokens else judged
 
 
-def _read_again(judged: _Judged, weights: Mapping[int, float], candidates: Sequence[Candidate]) -> _Judged:
+def _reorder_top(judged: _Judged, weights: Mapping[int, float], candidates: Sequence[Candidate]) -> _Judged:
     """Return the top of late interaction in a new order that also counts the question's words said together."""
     rows = [candidates[place] for place in judged.places[:FIRST].tolist()]
-    gains = np.array([WEIGHT * _together(weights, row.passage) for row in takewhile(lambda row: row.tokens, rows)])
+    gains = np.array(
+        [WEIGHT * _score_proximity(weights, row.passage) for row in takewhile(lambda row: row.tokens, rows)]
+    )
     first = len(gains)
     together = np.concatenate([gains, judged.together[first:]])
     final = judged.rerank[:first].astype(np.float64) + judged.support[:first] + gains
-    return replace(judged, together=together).taken(_best_first(final, judged.places[:first]))
+    return replace(judged, together=together).taken(_sort_best_first(final, judged.places[:first]))
 
 
-def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> float:
+def _score_proximity(weights: Mapping[int, float], passage: ShownPassage | None) -> float:
     if passage is None:
         return 0.0  # of a document that has moved within its rights just now
     heading, text = (
-        list(map(term_id, terms(part))) for part in (" ".join([passage.title, *passage.heading_path]), passage.text)
+        list(map(hash_term, extract_terms(part)))
+        for part in (" ".join([passage.title, *passage.heading_path]), passage.text)
     )
-    return covered_together(weights, heading, text)
+    return compute_joint_coverage(weights, heading, text)
 
 
-def _ranked(
+def _build_ranking(
     candidates: Sequence[Candidate], with_engine: Engine, stages: tuple[Floats, Floats, Floats], judged: _Judged | None
 ) -> list[Ranked]:
     """Return the candidates, best first, with the scores of each stage. stages: dense, lexical and fused scores, (candidates,)."""
     fused = stages[2].tolist()
-    dense_rank, lexical_rank, fused_rank = (_ranks(scores) for scores in stages)
+    dense_rank, lexical_rank, fused_rank = (_compute_ranks(scores) for scores in stages)
     order = sorted(range(len(candidates)), key=fused_rank.__getitem__)
     given: dict[int, dict[str, Any]] = {}
     if judged:
@@ -241,13 +244,13 @@ def _ranked(
     return ranked
 
 
-def _best_first(scores: Floats, places: Places | None = None) -> Places:
+def _sort_best_first(scores: Floats, places: Places | None = None) -> Places:
     """Return the indexes of `scores`, best first; ties by the place among the candidates, which is by id, so that runs repeat."""
     return np.lexsort((np.arange(len(scores)) if places is None else places, -scores))
 
 
-def _ranks(scores: Floats) -> list[int]:
+def _compute_ranks(scores: Floats) -> list[int]:
     """Return the place of each candidate, from 1, best first."""
     ranks = np.empty(len(scores), np.intp)
-    ranks[_best_first(scores)] = np.arange(1, len(scores) + 1)
+    ranks[_sort_best_first(scores)] = np.arange(1, len(scores) + 1)
     return ranks.tolist()

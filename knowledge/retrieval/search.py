@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
-from knowledge.selectors import ShownPassage, passages
+from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank_passages
+from knowledge.selectors import ShownPassage, list_visible_passages
 
 __all__ = ["Found", "Hit", "Scope", "Scores", "search"]
 
@@ -49,12 +49,12 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
     A document whose successor is found, too, gives none.
     Raises InvalidInput (no question, too long), EmbedderUnavailable.
     """
-    ranking = rank(principal, query, scope=scope or Scope())
-    answering = without_superseded(ranking.ranked)
-    return Found(_fill(principal, spread(answering, top_k)), ranking.visible, ranking.asked)
+    ranking = rank_passages(principal, query, scope=scope or Scope())
+    answering = remove_superseded(ranking.ranked)
+    return Found(_load_hits(principal, limit_per_document(answering, top_k)), ranking.visible, ranking.asked)
 
 
-def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
+def limit_per_document(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
     """Return the first `top_k`, with at most PER_DOCUMENT of one document as long as others follow."""
     counts: Counter[UUID] = Counter()
     first: list[Ranked] = []
@@ -67,10 +67,10 @@ def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
     return (first + later)[:top_k]
 
 
-def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
+def _load_hits(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
     """Return the rows behind a ranking. Missing ones are read now; deleted rows are left out."""
     missing = [row.chunk_id for row in ranked if row.passage is None]
-    read = {passage.chunk_id: passage for passage in passages(principal, missing)} if missing else {}
+    read = {passage.chunk_id: passage for passage in list_visible_passages(principal, missing)} if missing else {}
     shown = ((row.passage or read.get(row.chunk_id), row) for row in ranked)
     return [Hit(passage, row.scores, row.tokens) for passage, row in shown if passage]
 
@@ -88,11 +88,11 @@ def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: i
         "documents": sorted({str(hit.passage.document_id) for hit in found.hits}),
         "perm_snapshot_id": take_snapshot(principal),
     }
-    record(principal, Action.SEARCHED, detail=detail)
+    record_action(principal, Action.SEARCHED, detail=detail)
     return found
 
 
-def without_superseded(ranked: Sequence[Ranked]) -> list[Ranked]:
+def remove_superseded(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Return the passages, without those of documents whose successor is among them, too.
 
     A successor that was not found, or that this person may not see, takes nothing away: it is not among what they may read. Passages

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from knowledge.text.everyday import everyday_rates
-from knowledge.text.terms import is_han, query_weights, term_id, terms
+from knowledge.text.everyday import load_everyday_rates
+from knowledge.text.terms import compute_query_weights, extract_terms, hash_term, is_han
 
 IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same
 WORDS: Final = 100  # of an ordinary passage
@@ -29,21 +29,23 @@ class _Rates:
     first: Mapping[str, float]
 
 
-def matter_weights(question: str, frequencies: Mapping[int, int], passages: int) -> dict[int, float]:
-    """Return {term id: share of the question's idf} as `query_weights` gives it, among the passages of a base and the imagined ones.
+def weigh_subject_terms(question: str, frequencies: Mapping[int, int], passages: int) -> dict[int, float]:
+    """Return {term id: share of the question's idf} as `compute_query_weights` gives it.
+
+    It is taken among the passages of a base and the imagined ones.
 
     frequencies: {term id: passages of the base that hold it}, of those that occur: no other term is in the result.
     """
-    asked = terms(question)
-    imagined = {term_id(term): IMAGINED * share_of_passages(term) for term in set(asked)}
+    asked = extract_terms(question)
+    imagined = {hash_term(term): IMAGINED * estimate_passage_share(term) for term in set(asked)}
     together = {term: frequencies.get(term, 0) + usual for term, usual in imagined.items()}
-    weights = query_weights(map(term_id, asked), together, passages + IMAGINED)
+    weights = compute_query_weights(map(hash_term, asked), together, passages + IMAGINED)
     return {term: weight for term, weight in weights.items() if term in frequencies}
 
 
-def share_of_passages(term: str) -> float:
-    """Return the share of ordinary passages that hold a term as `terms` makes them, 0 … 1; 0 for a very rare one."""
-    rates = _rates()
+def estimate_passage_share(term: str) -> float:
+    """Return the share of ordinary passages that hold a term as `extract_terms` makes them, 0 … 1; 0 for a very rare one."""
+    rates = _load_rates()
     rate = rates.said.get(term, 0.0)
     if len(term) == 2 and is_han(term):  # the end of one word and the beginning of the next
         rate += rates.last.get(term[0], 0.0) * rates.first.get(term[1], 0.0)
@@ -51,11 +53,11 @@ def share_of_passages(term: str) -> float:
 
 
 @cache
-def _rates() -> _Rates:
+def _load_rates() -> _Rates:
     rates, last, first = (defaultdict[str, float](float) for _ in range(3))
     for language in _LANGUAGES:
-        for word, rate in everyday_rates(language).items():
-            for term in terms(word):
+        for word, rate in load_everyday_rates(language).items():
+            for term in extract_terms(word):
                 rates[term] += rate
             if is_han(word):
                 last[word[-1]] += rate

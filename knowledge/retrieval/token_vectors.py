@@ -35,25 +35,25 @@ class Calibration:
 
 
 @cache
-def calibration() -> Calibration:
+def load_calibration() -> Calibration:
     """Return the calibration that every stored vector was made with; 200 kB, read once."""
     with np.load(CALIBRATION) as arrays:
         return Calibration(*(arrays[name].astype(np.float32) for name in ("mean", "rotation", "step")))
 
 
-def centred(tokens: Floats) -> Floats:
+def centre_tokens(tokens: Floats) -> Floats:
     """Return (tokens, 384) unit vectors without their shared direction, unit length again."""
-    own: Floats = tokens - calibration().mean
+    own: Floats = tokens - load_calibration().mean
     own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-9)
     return own
 
 
-def pooled(tokens: Floats, weights: Floats) -> Floats:
+def pool_tokens(tokens: Floats, weights: Floats) -> Floats:
     """Return the vector of a text for the index, (384,): the weighted mean of its centred token vectors, unit length.
 
     weights: (tokens,), > 0. A text without tokens is the zero vector, which resembles nothing.
     """
     if not len(tokens):
-        return np.zeros(len(calibration().mean), np.float32)
-    total: Floats = weights @ centred(tokens)
+        return np.zeros(len(load_calibration().mean), np.float32)
+    total: Floats = weights @ centre_tokens(tokens)
     return total / max(float(np.linalg.norm(total)), 1e-9)

@@ -10,22 +10,22 @@ from datetime import datetime
 from django.db import transaction
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights import grants
 from authz.rights.checks import require_manage
-from authz.rights.holders import Holder, managers_kept
+from authz.rights.holders import Holder, keep_managers
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.services.access_nodes import drop_node_if_empty, existing_node, node_of
+from knowledge.services.access_nodes import drop_node_if_empty, ensure_access_node, find_access_node
 from knowledge.services.tree import lock_tree, mark_cuts
 
 Place = KnowledgeBase | Folder | Document
 
 
 @transaction.atomic
-def give(
+def grant_place_rights(
     by: Principal | None, rights: Iterable[Right], place: Place, *, to: Holder, expires_at: datetime | None = None
 ) -> None:
     """Give rights on a place until `expires_at`.
@@ -34,34 +34,36 @@ def give(
     nobody to manage the place).
     """
     require_manage(by, place)
-    grants.give(by, rights, _row(place), to=to, expires_at=expires_at, about=place)
+    grants.grant_rights(by, rights, _ensure_rights_carrier(place), to=to, expires_at=expires_at, about=place)
 
 
 @transaction.atomic
-def take_back(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
+def revoke_place_rights(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
     """Take back rights given on this very place. Raises NotFound, PermissionDenied, InvalidInput (the last manager)."""
     require_manage(by, place)
-    row = carrier_of(place)
+    row = find_rights_carrier(place)
     if row is not None:
-        grants.take_back(by, rights, row, of=of, about=place)
-        _tidy(place)
+        grants.revoke_rights(by, rights, row, of=of, about=place)
+        _drop_empty_node(place)
 
 
 @transaction.atomic
-def deny(by: Principal | None, rights: Iterable[Right], place: Place, *, to: Holder, reason: str = "") -> None:
+def deny_place_rights(
+    by: Principal | None, rights: Iterable[Right], place: Place, *, to: Holder, reason: str = ""
+) -> None:
     """Deny rights on a place and below it, whatever is granted. Raises NotFound, PermissionDenied, InvalidInput (the last manager)."""
     require_manage(by, place)
-    grants.deny(by, rights, _row(place), to=to, reason=reason, about=place)
+    grants.deny_rights(by, rights, _ensure_rights_carrier(place), to=to, reason=reason, about=place)
 
 
 @transaction.atomic
-def undeny(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
+def revoke_place_denials(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
     """Take back denials on this very place. Raises NotFound, PermissionDenied."""
     require_manage(by, place)
-    row = carrier_of(place)
+    row = find_rights_carrier(place)
     if row is not None:
-        grants.undeny(by, rights, row, of=of, about=place)
-        _tidy(place)
+        grants.remove_denials(by, rights, row, of=of, about=place)
+        _drop_empty_node(place)
 
 
 @transaction.atomic
@@ -72,25 +74,25 @@ def break_inheritance(by: Principal | None, place: Folder | Document, *, copy: b
     Raises NotFound, PermissionDenied, InvalidInput (nobody could manage the place any more).
     """
     require_manage(by, place)
-    folder = node_of(place) if isinstance(place, Document) else place
+    folder = ensure_access_node(place) if isinstance(place, Document) else place
     lock_tree(folder.knowledge_base_id)
-    with managers_kept(lambda: [folder]):
+    with keep_managers(lambda: [folder]):
         if copy:
-            grants.copy_from_above(by, folder, about=place)
-        if _set_inherits(folder, inherits=False):
-            record(by, Action.INHERITANCE_BROKEN, place, detail={"copied": copy})
+            grants.copy_inherited_grants(by, folder, about=place)
+        if _set_inheritance(folder, inherits=False):
+            record_action(by, Action.INHERITANCE_BROKEN, place, detail={"copied": copy})
 
 
 @transaction.atomic
 def restore_inheritance(by: Principal | None, place: Folder | Document) -> None:
     """Let grants above reach this place again; those on it stay. Raises NotFound, PermissionDenied."""
     require_manage(by, place)
-    folder = existing_node(place) if isinstance(place, Document) else place
+    folder = find_access_node(place) if isinstance(place, Document) else place
     if folder is not None:
         lock_tree(folder.knowledge_base_id)
-        if _set_inherits(folder, inherits=True):
-            record(by, Action.INHERITANCE_RESTORED, place)
-        _tidy(place)
+        if _set_inheritance(folder, inherits=True):
+            record_action(by, Action.INHERITANCE_RESTORED, place)
+        _drop_empty_node(place)
 
 
 @transaction.atomic
@@ -100,31 +102,31 @@ def set_discoverable(by: Principal | None, folder: Folder, *, is_discoverable: b
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(is_discoverable=is_discoverable)
     if changed.update(is_discoverable=is_discoverable):
         folder.is_discoverable = is_discoverable
-        record(by, Action.DISCOVERABLE_SET if is_discoverable else Action.DISCOVERABLE_CLEARED, folder)
+        record_action(by, Action.DISCOVERABLE_SET if is_discoverable else Action.DISCOVERABLE_CLEARED, folder)
 
 
 @transaction.atomic
-def transfer(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -> None:
+def transfer_base(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -> None:
     """Set the org unit that a knowledge base belongs to; no right changes. Raises NotFound, PermissionDenied."""
     require_manage(by, base)
     base.org_unit = to
     KnowledgeBase.unscoped.filter(pk=base.pk).update(org_unit=to)
-    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"org_unit": to.pk if to else None})
+    record_action(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"org_unit": to.pk if to else None})
 
 
-def carrier_of(place: Place) -> KnowledgeBase | Folder | None:
+def find_rights_carrier(place: Place) -> KnowledgeBase | Folder | None:
     """Return the row that carries the grants and denials made on this very place; None for a document without exceptions.
 
-    `authz.rights.grants.grants_on` and `denials_on` list what is on it.
+    `authz.rights.grants.list_grants` and `denials_on` list what is on it.
     """
-    return existing_node(place) if isinstance(place, Document) else place
+    return find_access_node(place) if isinstance(place, Document) else place
 
 
-def _row(place: Place) -> KnowledgeBase | Folder:
-    return node_of(place) if isinstance(place, Document) else place
+def _ensure_rights_carrier(place: Place) -> KnowledgeBase | Folder:
+    return ensure_access_node(place) if isinstance(place, Document) else place
 
 
-def _set_inherits(folder: Folder, *, inherits: bool) -> bool:
+def _set_inheritance(folder: Folder, *, inherits: bool) -> bool:
     """Set whether a place inherits; return whether that was a change. The caller holds `lock_tree`."""
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(inherits=inherits).update(inherits=inherits)
     folder.inherits = inherits
@@ -133,6 +135,6 @@ def _set_inherits(folder: Folder, *, inherits: bool) -> bool:
     return bool(changed)
 
 
-def _tidy(place: Place) -> None:
+def _drop_empty_node(place: Place) -> None:
     if isinstance(place, Document):
         drop_node_if_empty(place)

@@ -14,17 +14,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.governing import governed
+from authz.rights.governing import filter_governed_rows
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Folder, WebhookEvent
 from knowledge.selectors import discoverable_folders
-from knowledge.services.access import give
+from knowledge.services.access import grant_place_rights
 from knowledge.tasks import mail_about_request
-from knowledge.webhooks.announcing import announce
+from knowledge.webhooks.announcing import announce_event
 
 REASON_LENGTH = 500
 
@@ -49,9 +49,11 @@ def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -
     except IntegrityError as error:
         raise Conflict(_("You have already asked for this folder; its managers have not answered yet.")) from error
     path = reverse("access-requests")
-    announce(WebhookEvent.ACCESS_ASKED, path, folder_id=str(folder.pk), request_id=asked.pk, user_id=principal.user_id)
-    _mail(asked)
-    record(principal, Action.ACCESS_REQUESTED, folder, detail={"request": asked.pk})
+    announce_event(
+        WebhookEvent.ACCESS_ASKED, path, folder_id=str(folder.pk), request_id=asked.pk, user_id=principal.user_id
+    )
+    _queue_request_mail(asked)
+    record_action(principal, Action.ACCESS_REQUESTED, folder, detail={"request": asked.pk})
     return asked
 
 
@@ -63,47 +65,47 @@ def grant_request(
 
     Raises NotFound (not governed by `by`), InvalidInput (decided already, an end that has passed).
     """
-    asked = _open(by, request_id)
-    give(by, [Right.VIEW], asked.folder, to=asked.user, expires_at=ends_at)
+    asked = _lock_open_request(by, request_id)
+    grant_place_rights(by, [Right.VIEW], asked.folder, to=asked.user, expires_at=ends_at)
     asked.ends_at = ends_at
-    return _decide(by, asked, RequestState.GRANTED, answer)
+    return _decide_request(by, asked, RequestState.GRANTED, answer)
 
 
 @transaction.atomic
 def refuse_request(by: Principal, *, request_id: int, answer: str = "") -> AccessRequest:
     """Refuse a request. Raises NotFound (not governed by `by`), InvalidInput (decided already)."""
-    return _decide(by, _open(by, request_id), RequestState.REFUSED, answer)
+    return _decide_request(by, _lock_open_request(by, request_id), RequestState.REFUSED, answer)
 
 
-def requests_for(by: Principal) -> QuerySet[AccessRequest]:
+def list_requests_to_decide(by: Principal) -> QuerySet[AccessRequest]:
     """Return the requests that this person decides about: waiting ones first, oldest first, then the latest decisions."""
-    rows = AccessRequest.objects.filter(folder__in=governed(Folder, by).values("pk"))
+    rows = AccessRequest.objects.filter(folder__in=filter_governed_rows(Folder, by).values("pk"))
     return rows.select_related("folder", "user", "decided_by").order_by(
         F("decided_at").desc(nulls_first=True), "asked_at"
     )
 
 
-def waiting_requests(by: Principal) -> QuerySet[AccessRequest]:
+def list_waiting_requests(by: Principal) -> QuerySet[AccessRequest]:
     """Return the undecided requests that this person decides about."""
-    return requests_for(by).filter(state=RequestState.OPEN)
+    return list_requests_to_decide(by).filter(state=RequestState.OPEN)
 
 
-def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
+def list_own_requests(principal: Principal) -> QuerySet[AccessRequest]:
     """Return what this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
     own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
     return own if principal.folder_id is None else own.none()
 
 
-def unread_decisions(principal: Principal) -> QuerySet[AccessRequest]:
+def list_unread_decisions(principal: Principal) -> QuerySet[AccessRequest]:
     """Return the decisions about this person's requests that they have not read."""
-    return requests_of(principal).filter(seen_at=None).exclude(state=RequestState.OPEN)
+    return list_own_requests(principal).filter(seen_at=None).exclude(state=RequestState.OPEN)
 
 
 def mark_decisions_read(principal: Principal) -> None:
-    unread_decisions(principal).update(seen_at=timezone.now())
+    list_unread_decisions(principal).update(seen_at=timezone.now())
 
 
-def named_folders(principal: Principal) -> set[UUID]:
+def find_nameable_folders(principal: Principal) -> set[UUID]:
     """Return requested folders that this person sees or whose names they may be told now."""
     asked = AccessRequest.objects.filter(user_id=principal.user_id).values("folder")
     discoverable, seen = discoverable_folders(principal), Folder.objects.visible_to(principal)
@@ -119,7 +121,7 @@ class Offer:
     state: str
 
 
-def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
+def find_requestable_folders(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
     """Return the folders that this person may request: discoverable and not visible to them now."""
     if not folder_ids:
         return {}
@@ -129,15 +131,17 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
     return {folder.pk: Offer(folder.pk, str(folder), states.get(folder.pk, "")) for folder in tellable}
 
 
-def askable(principal: Principal) -> list[Offer]:
+def list_requestable_folders(principal: Principal) -> list[Offer]:
     """Return every folder that this person may request, by name, without those with a waiting request."""
-    every = offers(principal, discoverable_folders(principal).values_list("pk", flat=True))
+    every = find_requestable_folders(principal, discoverable_folders(principal).values_list("pk", flat=True))
     return [offer for offer in every.values() if offer.state != RequestState.OPEN]
 
 
-def _open(by: Principal, request_id: int) -> AccessRequest:
+def _lock_open_request(by: Principal, request_id: int) -> AccessRequest:
     """Return an undecided request, locked so that two managers do not decide at once."""
-    rows = AccessRequest.objects.select_for_update(of=("self",)).filter(folder__in=governed(Folder, by).values("pk"))
+    rows = AccessRequest.objects.select_for_update(of=("self",)).filter(
+        folder__in=filter_governed_rows(Folder, by).values("pk")
+    )
     asked = rows.select_related("folder", "user").filter(pk=request_id).first()
     if asked is None:
         raise NotFound(_("There is no such request, or you cannot decide it."))
@@ -146,17 +150,17 @@ def _open(by: Principal, request_id: int) -> AccessRequest:
     return asked
 
 
-def _mail(asked: AccessRequest) -> None:
+def _queue_request_mail(asked: AccessRequest) -> None:
     """Have people told by mail when the transaction commits, if there is a mail server."""
     if settings.MAIL_IS_SET_UP:
         transaction.on_commit(lambda: mail_about_request.delay(asked.pk), robust=True)
 
 
-def _decide(by: Principal, asked: AccessRequest, state: RequestState, answer: str) -> AccessRequest:
+def _decide_request(by: Principal, asked: AccessRequest, state: RequestState, answer: str) -> AccessRequest:
     asked.state, asked.answer = state, answer.strip()[:REASON_LENGTH]
     asked.decided_at, asked.decided_by = timezone.now(), User.objects.get(pk=by.user_id)
     asked.save(update_fields=["state", "answer", "decided_at", "decided_by", "ends_at"])
-    _mail(asked)
+    _queue_request_mail(asked)
     action = Action.ACCESS_GRANTED if state is RequestState.GRANTED else Action.ACCESS_REFUSED
-    record(by, action, asked.folder, detail={"request": asked.pk, "user": asked.user_id})
+    record_action(by, action, asked.folder, detail={"request": asked.pk, "user": asked.user_id})
     return asked

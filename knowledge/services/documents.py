@@ -6,16 +6,16 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import get_visible, missing, require
+from authz.rights.checks import get_visible, make_not_found, require_right
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
-from knowledge.services.access_nodes import locked_row, put
+from knowledge.services.access_nodes import lock_document, move_document_with_node
 from knowledge.services.removal import remove_document
 from knowledge.services.tree import lock_tree
-from knowledge.tasks import queue_for, queue_ingestion
+from knowledge.tasks import choose_queue, queue_ingestion
 
 
 @transaction.atomic
@@ -25,16 +25,16 @@ def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersio
     Raises NotFound, PermissionDenied (no `change`), InvalidInput (nothing failed).
     """
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.CHANGE, document)
+    require_right(principal, Right.CHANGE, document)
     version = document.versions.select_for_update().order_by("-number").first()
     if version is None or version.parse_status != ParseStatus.FAILED:
         raise InvalidInput(_("Only failed documents can be tried again."))
     version.parse_status = ParseStatus.PENDING
     version.failure, version.attempts, version.lease = None, 0, None
-    version.queue = queue_for(version.uploaded_by_id)
+    version.queue = choose_queue(version.uploaded_by_id)
     version.save(update_fields=["parse_status", "failure", "attempts", "lease", "queue"])
     Stage.objects.filter(version=version).exclude(status=StageStatus.DONE).update(status=StageStatus.PENDING)
-    record(principal, Action.DOCUMENT_RETRIED, document, detail={"version": version.number})
+    record_action(principal, Action.DOCUMENT_RETRIED, document, detail={"version": version.number})
     queue_ingestion(version)
     return version
 
@@ -43,9 +43,9 @@ def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersio
 def open_original(principal: Principal, *, document_id: UUID) -> DocumentVersion:
     """Return the version whose file is handed out for download; raises NotFound, PermissionDenied (no `download`)."""
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.DOWNLOAD, document)
+    require_right(principal, Right.DOWNLOAD, document)
     version = document.current_version or document.versions.order_by("-number").get()
-    record(principal, Action.DOCUMENT_DOWNLOADED, document, detail={"version": version.number})
+    record_action(principal, Action.DOCUMENT_DOWNLOADED, document, detail={"version": version.number})
     return version
 
 
@@ -58,8 +58,8 @@ def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -
     """
     document = get_visible(Document, principal, pk=document_id)
     folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.CHANGE, document)
-    require(principal, Right.ADD, folder)
+    require_right(principal, Right.CHANGE, document)
+    require_right(principal, Right.ADD, folder)
     if document.knowledge_base_id != folder.knowledge_base_id:
         raise InvalidInput(
             _("Documents can only move within their knowledge base; “%(name)s” is in another one.") % {"name": folder}
@@ -70,16 +70,16 @@ def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -
         _("“%(folder)s” already contains a file called “%(name)s”.") % {"name": document.filename, "folder": folder}
     )
     lock_tree(document.knowledge_base_id)
-    if locked_row(document).trashed_at is not None:  # since it was looked for
-        raise missing(Document)
+    if lock_document(document).trashed_at is not None:  # since it was looked for
+        raise make_not_found(Document)
     if Document.objects.visible_to(principal).filter(folder=folder, filename=document.filename).exists():
         raise taken
     try:
         with transaction.atomic():
-            put(document, folder)
+            move_document_with_node(document, folder)
     except IntegrityError as error:
         raise taken from error
-    record(principal, Action.DOCUMENT_MOVED, document, detail={"folder": str(folder.pk)})
+    record_action(principal, Action.DOCUMENT_MOVED, document, detail={"folder": str(folder.pk)})
     return document
 
 
@@ -87,5 +87,5 @@ def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -
 def delete_document(principal: Principal, *, document_id: UUID) -> None:
     """Delete a document with all its versions and files; raises NotFound, PermissionDenied (no `change`)."""
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.CHANGE, document)
+    require_right(principal, Right.CHANGE, document)
     remove_document(principal, document)

@@ -12,19 +12,19 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import get_visible, require
-from authz.rights.grants import give
+from authz.rights.checks import get_visible, require_right
+from authz.rights.grants import grant_rights
 from authz.rights.holders import Holder
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
 from knowledge.services import access
-from knowledge.services.passages import BY_THE_SYSTEM, Cutting, checked_cutting, cutting_of, put_cutting
-from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
-from knowledge.services.uploads import Upload, folder_to_fill, upload_document
+from knowledge.services.passages import BY_THE_SYSTEM, Cutting, collect_cutting_settings, set_cutting, validate_cutting
+from knowledge.services.tree import is_below, link_new_folder, lock_branch, lock_tree, move_subtree
+from knowledge.services.uploads import Upload, find_folder_to_fill, upload_document
 from knowledge.tasks import reread_base
 
 NAME_LENGTH = 200
@@ -47,7 +47,7 @@ def create_knowledge_base(
     Its creator gets every right on it, since nobody else could manage it. Raises InvalidInput (no usable name, no usable sizes of
     passages), Conflict (the name is taken).
     """
-    name, cutting = clean_name(name), checked_cutting(cutting)
+    name, cutting = clean_name(name), validate_cutting(cutting)
     if KnowledgeBase.unscoped.filter(name=name).exists():
         raise Conflict(_("There is already a knowledge base called “%(name)s”.") % {"name": name})
     base = KnowledgeBase(
@@ -57,13 +57,18 @@ def create_knowledge_base(
         is_hidden_text_indexed=is_hidden_text_indexed,
         recognition=recognition,
     )
-    put_cutting(base, cutting)
+    set_cutting(base, cutting)
     base.save()
     root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
-    link_new(root, None)
-    record(by, Action.KNOWLEDGE_BASE_CREATED, base, detail=_settings(base) | (cutting_of(base) if base.cut_as else {}))
+    link_new_folder(root, None)
+    record_action(
+        by,
+        Action.KNOWLEDGE_BASE_CREATED,
+        base,
+        detail=_collect_base_settings(base) | (collect_cutting_settings(base) if base.cut_as else {}),
+    )
     if by is not None:
-        give(by, Right, base, to=User.objects.get(pk=by.user_id))
+        grant_rights(by, Right, base, to=User.objects.get(pk=by.user_id))
     return base
 
 
@@ -76,11 +81,11 @@ def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
     """
     base.name = clean_name(base.name)
     base.save(update_fields=["name", "description", "is_approval_wanted", "is_hidden_text_indexed", "recognition"])
-    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=_settings(base))
+    record_action(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=_collect_base_settings(base))
     transaction.on_commit(lambda: reread_base.delay(str(base.pk)), robust=True)
 
 
-def _settings(base: KnowledgeBase) -> dict[str, bool | str | int | None]:
+def _collect_base_settings(base: KnowledgeBase) -> dict[str, bool | str | int | None]:
     return {
         "is_approval_wanted": base.is_approval_wanted,
         "is_hidden_text_indexed": base.is_hidden_text_indexed,
@@ -88,7 +93,7 @@ def _settings(base: KnowledgeBase) -> dict[str, bool | str | int | None]:
     }
 
 
-def root_folder(base: KnowledgeBase) -> Folder:
+def find_root_folder(base: KnowledgeBase) -> Folder:
     """Return the folder that carries the knowledge base's own documents."""
     return Folder.unscoped.get(knowledge_base=base, parent=None)
 
@@ -100,7 +105,7 @@ def create_folder(principal: Principal, *, parent_id: UUID, name: str) -> Folder
     Raises NotFound (parent not visible), PermissionDenied (no `add`), InvalidInput, Conflict (the name is taken there).
     """
     parent = get_visible(Folder, principal, pk=parent_id)
-    require(principal, Right.ADD, parent)
+    require_right(principal, Right.ADD, parent)
     return add_folder(principal, parent, name)
 
 
@@ -109,7 +114,7 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
     """Make a folder after `create_folder`'s checks; `by` is None to set a system up."""
     name = clean_name(name)
     lock_branch(parent.knowledge_base_id)
-    _refuse_too_deep(parent, 1)
+    _check_tree_depth(parent, 1)
     try:
         with transaction.atomic():
             folder = Folder.unscoped.create(knowledge_base_id=parent.knowledge_base_id, parent=parent, name=name)
@@ -117,8 +122,8 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
         raise Conflict(
             _("“%(parent)s” already contains a folder called “%(name)s”.") % {"name": name, "parent": parent}
         ) from error
-    link_new(folder, parent)
-    record(by, Action.FOLDER_CREATED, folder)
+    link_new_folder(folder, parent)
+    record_action(by, Action.FOLDER_CREATED, folder)
     return folder
 
 
@@ -126,8 +131,8 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
 def rename_folder(principal: Principal, *, folder_id: UUID, name: str) -> Folder:
     """Rename a folder. Raises NotFound, PermissionDenied (no `change`), InvalidInput, Conflict."""
     folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.CHANGE, folder)
-    return _rename(principal, folder, name)
+    require_right(principal, Right.CHANGE, folder)
+    return _rename_folder(principal, folder, name)
 
 
 @transaction.atomic
@@ -139,31 +144,31 @@ def move_folder(principal: Principal, *, folder_id: UUID, parent_id: UUID) -> Fo
     """
     folder = get_visible(Folder, principal, pk=folder_id)
     parent = get_visible(Folder, principal, pk=parent_id)
-    require(principal, Right.CHANGE, folder)
-    require(principal, Right.ADD, parent)
-    return _move(principal, folder, parent)
+    require_right(principal, Right.CHANGE, folder)
+    require_right(principal, Right.ADD, parent)
+    return _move_folder(principal, folder, parent)
 
 
 @transaction.atomic
-def govern_folder(by: Principal, *, folder_id: UUID, name: str, parent_id: UUID | None) -> Folder:
+def rename_and_move_folder(by: Principal, *, folder_id: UUID, name: str, parent_id: UUID | None) -> Folder:
     """Rename and move a folder for its manager, whom the admin page has checked. Raises InvalidInput, Conflict."""
     folder = Folder.unscoped.get(pk=folder_id)
     if folder.name != name:
-        folder = _rename(by, folder, name)
+        folder = _rename_folder(by, folder, name)
     if parent_id is not None and folder.parent_id != parent_id:
-        folder = _move(by, folder, Folder.unscoped.get(pk=parent_id))
+        folder = _move_folder(by, folder, Folder.unscoped.get(pk=parent_id))
     return folder
 
 
-def _rename(by: Principal, folder: Folder, name: str) -> Folder:
+def _rename_folder(by: Principal, folder: Folder, name: str) -> Folder:
     folder.name = clean_name(name)
-    _refuse_twin(folder, folder.parent_id)
+    _refuse_same_name(folder, folder.parent_id)
     folder.save(update_fields=["name"])
-    record(by, Action.FOLDER_RENAMED, folder)
+    record_action(by, Action.FOLDER_RENAMED, folder)
     return folder
 
 
-def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
+def _move_folder(by: Principal, folder: Folder, parent: Folder) -> Folder:
     if folder.parent_id is None:
         raise InvalidInput(_("The root folder of a knowledge base cannot be moved."))
     if folder.knowledge_base_id != parent.knowledge_base_id:
@@ -173,11 +178,11 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
     lock_tree(folder.knowledge_base_id)
     if is_below(parent, folder):
         raise InvalidInput(_("“%(name)s” cannot be moved below itself.") % {"name": folder})
-    _refuse_twin(folder, parent.pk)
+    _refuse_same_name(folder, parent.pk)
     inside = FolderLink.objects.filter(ancestor=folder, descendant__kind=FolderKind.FOLDER)
-    _refuse_too_deep(parent, 1 + inside.aggregate(most=Max("depth"))["most"])
-    hang(folder, parent)
-    record(by, Action.FOLDER_MOVED, folder, detail={"parent": str(parent.pk)})
+    _check_tree_depth(parent, 1 + inside.aggregate(most=Max("depth"))["most"])
+    move_subtree(folder, parent)
+    record_action(by, Action.FOLDER_MOVED, folder, detail={"parent": str(parent.pk)})
     return folder
 
 
@@ -203,7 +208,7 @@ def clean_name(name: str) -> str:
     return cleaned
 
 
-def _refuse_too_deep(parent: Folder, levels: int) -> None:
+def _check_tree_depth(parent: Folder, levels: int) -> None:
     """Raise InvalidInput for a tree that is too deep. levels: of folders to nest under `parent`."""
     deep = FolderLink.objects.filter(descendant=parent).aggregate(most=Max("depth"))["most"]
     if deep + levels > DEEPEST:
@@ -213,7 +218,7 @@ def _refuse_too_deep(parent: Folder, levels: int) -> None:
         )
 
 
-def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:
+def _refuse_same_name(folder: Folder, parent_id: UUID | None) -> None:
     twins = Folder.unscoped.filter(parent_id=parent_id, name=folder.name, kind=FolderKind.FOLDER)
     if twins.exclude(pk=folder.pk).exists():
         raise Conflict(_("There is already a folder called “%(name)s” there.") % {"name": folder.name})
@@ -223,7 +228,7 @@ def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:
 def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
     """Delete an empty folder; raises NotFound, PermissionDenied (no `change`), InvalidInput (a root, or not empty)."""
     folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.CHANGE, folder)
+    require_right(principal, Right.CHANGE, folder)
     if folder.parent_id is None:
         raise InvalidInput(_("The root folder of a knowledge base cannot be deleted."))
     if Document.unscoped.filter(folder=folder, trashed_at__isnull=False).exists():
@@ -235,7 +240,7 @@ def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
         raise InvalidInput(_("A source of documents fills “%(name)s”. Delete the source first.") % {"name": folder})
     if folder.children.exists() or Document.unscoped.filter(folder=folder).exists():
         raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})
-    record(principal, Action.FOLDER_DELETED, folder)
+    record_action(principal, Action.FOLDER_DELETED, folder)
     folder.delete()
 
 
@@ -255,7 +260,7 @@ def set_up_knowledge_base(
         raise PermissionDenied(_("Only system administrators create knowledge bases. Ask one of them."))
     base = create_knowledge_base(principal, name=name, description=description)
     for holder in readers:
-        access.give(principal, (Right.VIEW, Right.DOWNLOAD), base, to=holder)
+        access.grant_place_rights(principal, (Right.VIEW, Right.DOWNLOAD), base, to=holder)
     return base
 
 
@@ -263,35 +268,35 @@ LONGEST_PATH = 20  # folders; what is deeper is a mistake
 SEPARATOR = re.compile(r"(?<!\\)/")
 
 
-def names_in(path: str) -> tuple[str, ...]:
+def split_folder_path(path: str) -> tuple[str, ...]:
     """Return the folder names of a path below a base, like `A/B`; a `/` in a name is written `\\/`."""
     return tuple(part.replace("\\/", "/") for part in SEPARATOR.split(path) if part.strip())
 
 
 @transaction.atomic
-def folder_at(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
+def ensure_folder_at_path(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
     """Return the folder at `path` below a base, for this person to fill; missing ones are created, but none if it fails.
 
     It begins at the deepest folder of the path that they see: who may add to one folder need not see those above it.
     Raises NotFound, PermissionDenied (no `add`), InvalidInput (no path).
     """
-    names = names_in(path)
-    _refuse_too_long(names)
+    names = split_folder_path(path)
+    _check_path_length(names)
     for name in names:
         if name.strip() in {".", ".."}:
             raise InvalidInput(_("“%(path)s” is not a folder path. Start from the top, like A/B.") % {"path": path})
     for depth in range(len(names), -1, -1):
-        folder = _seen_at(principal, base, names[:depth])
+        folder = _find_folder_at_path(principal, base, names[:depth])
         if folder is not None:
-            require(principal, Right.ADD, folder)
-            return folder_to_fill(principal, ensure_path(principal, folder, names[depth:]).pk)
+            require_right(principal, Right.ADD, folder)
+            return find_folder_to_fill(principal, ensure_path(principal, folder, names[depth:]).pk)
     raise NotFound(
         _("There is no folder “%(path)s” in “%(base)s” that you can see. Name one you can add to.")
         % {"path": path or "/", "base": base}
     )
 
 
-def _seen_at(principal: Principal, base: KnowledgeBase, names: tuple[str, ...]) -> Folder | None:
+def _find_folder_at_path(principal: Principal, base: KnowledgeBase, names: tuple[str, ...]) -> Folder | None:
     lookup: dict[str, Any] = {"knowledge_base": base, "kind": FolderKind.FOLDER}
     above = ""
     for name in reversed(names):
@@ -303,21 +308,21 @@ def _seen_at(principal: Principal, base: KnowledgeBase, names: tuple[str, ...]) 
 
 
 @transaction.atomic
-def upload_at(principal: Principal, *, folder_id: UUID, path: str, filename: str, file: "File[bytes]") -> Upload:
+def upload_to_path(principal: Principal, *, folder_id: UUID, path: str, filename: str, file: "File[bytes]") -> Upload:
     """Store a file in the folder `path` (names with `/` between, "" for none) below a folder; missing folders are made.
 
     A refused file leaves no folders behind. Raises as `upload_document` does, and InvalidInput for a path that is too deep.
     """
     folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.ADD, folder)
+    require_right(principal, Right.ADD, folder)
     names = [name for name in path.replace("\\", "/").split("/") if name.strip() not in {"", ".", ".."}]
-    _refuse_too_long(names)
+    _check_path_length(names)
     for name in names:
-        folder = _child(principal, folder, name)
+        folder = _ensure_child_folder(principal, folder, name)
     return upload_document(principal, folder_id=folder.pk, filename=filename, file=file)
 
 
-def _refuse_too_long(names: Sequence[str]) -> None:
+def _check_path_length(names: Sequence[str]) -> None:
     if len(names) > LONGEST_PATH:
         raise InvalidInput(
             _("A path has at most %(most)s folders; this one has %(count)s.")
@@ -325,7 +330,7 @@ def _refuse_too_long(names: Sequence[str]) -> None:
         )
 
 
-def _child(principal: Principal, folder: Folder, name: str) -> Folder:
+def _ensure_child_folder(principal: Principal, folder: Folder, name: str) -> Folder:
     try:
         return ensure_path(principal, folder, (name,))
     except Conflict:  # a file of the same drag made it a moment ago

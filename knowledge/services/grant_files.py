@@ -18,17 +18,17 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import denials_on, grants_on
-from copilot_site.lib.commands import read_text
+from authz.rights.grants import list_denials, list_grants
+from copilot_site.lib.commands import read_text_file
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.text.spreadsheets import safe_cell, unsafe_cell
+from copilot_site.lib.text.spreadsheets import escape_cell, unescape_cell
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
-from knowledge.services.access import Place, carrier_of
-from knowledge.services.folders import names_in, root_folder
+from knowledge.services.access import Place, find_rights_carrier
+from knowledge.services.folders import find_root_folder, split_folder_path
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
 EFFECTS = ("allow", "break", "deny")  # in order of application: managers before breaks
@@ -52,9 +52,9 @@ class Line:
 def import_grants(by: Principal | None, file: Path) -> int:
     """Apply every line of a CSV file; return their number. Raises InvalidInput, naming each bad line, and then nothing has changed."""
     lines, problems = [], []
-    for number, values in _read(file):
+    for number, values in _read_lines(file):
         try:
-            lines.append(_resolved(number, values))
+            lines.append(_resolve_line(number, values))
         except InvalidInput as problem:
             problems.append(_("Line %(number)s: %(problem)s") % {"number": number, "problem": problem})
     if problems:
@@ -63,7 +63,7 @@ def import_grants(by: Principal | None, file: Path) -> int:
         raise InvalidInput("\n".join([*problems[:MAX_PROBLEMS], *tail]))
     for line in sorted(lines, key=lambda line: EFFECTS.index(line.effect)):
         try:
-            _apply(by, line)
+            _apply_line(by, line)
         except CopilotError as problem:
             raise InvalidInput(
                 _("Line %(number)s: %(problem)s") % {"number": line.number, "problem": problem}
@@ -77,22 +77,22 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
     writer = csv.DictWriter(out, COLUMNS, restval="")
     writer.writeheader()
     count = 0
-    for place in _places():
-        for row in _written(place):
-            writer.writerow({name: safe_cell(value) for name, value in (_address(place) | row).items()})
+    for place in _iterate_places():
+        for row in _iterate_place_lines(place):
+            writer.writerow({name: escape_cell(value) for name, value in (_format_place_columns(place) | row).items()})
             count += 1
-    record(by, Action.ACCESS_EXPORTED, detail={"lines": count})
+    record_action(by, Action.ACCESS_EXPORTED, detail={"lines": count})
     return count
 
 
-def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
+def _read_lines(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the lines of a file as {column: text}. Raises InvalidInput for another kind of file."""
     if file.suffix.lower() != ".csv":
         raise InvalidInput(_("A grant file must end in .csv; “%(file)s” does not.") % {"file": file.name})
-    reader = csv.DictReader(StringIO(read_text(file), newline=""), restkey="", restval="")
+    reader = csv.DictReader(StringIO(read_text_file(file), newline=""), restkey="", restval="")
     _check_columns(reader.fieldnames or ())
     for values in reader:
-        yield reader.line_num, {name: unsafe_cell(value) for name, value in values.items() if isinstance(value, str)}
+        yield reader.line_num, {name: unescape_cell(value) for name, value in values.items() if isinstance(value, str)}
 
 
 def _check_columns(names: Iterable[object]) -> None:
@@ -104,7 +104,7 @@ def _check_columns(names: Iterable[object]) -> None:
             )
 
 
-def _resolved(number: int, values: Mapping[str, str]) -> Line:
+def _resolve_line(number: int, values: Mapping[str, str]) -> Line:
     """Return a line with the rows that it names. Raises InvalidInput."""
     effect = values.get("effect") or "allow"
     if effect not in EFFECTS:
@@ -112,7 +112,7 @@ def _resolved(number: int, values: Mapping[str, str]) -> Line:
             _("“%(effect)s” is not an effect. Choose from: %(known)s.")
             % {"effect": effect, "known": ", ".join(EFFECTS)}
         )
-    place = _place(values)
+    place = _find_place(values)
     if effect == "break":
         if isinstance(place, KnowledgeBase):
             raise InvalidInput(_("A knowledge base inherits nothing. Name one of its folders, or “/” for the top one."))
@@ -122,14 +122,14 @@ def _resolved(number: int, values: Mapping[str, str]) -> Line:
         number,
         place,
         effect,
-        holder=_holder(values.get("user", ""), values.get("group", "")),
-        rights=_rights(values.get("rights", "")),
-        expires_at=_end(ends) if ends else None,
+        holder=_find_holder(values.get("user", ""), values.get("group", "")),
+        rights=_parse_rights(values.get("rights", "")),
+        expires_at=_parse_end(ends) if ends else None,
         reason=values.get("reason", ""),
     )
 
 
-def _holder(user: str, group: str) -> User | Group:
+def _find_holder(user: str, group: str) -> User | Group:
     if bool(user) == bool(group):
         raise InvalidInput(_("Name either a user or a group."))
     found = User.objects.filter(username=user).first() if user else Group.objects.filter(name=group).first()
@@ -140,7 +140,7 @@ def _holder(user: str, group: str) -> User | Group:
     return found
 
 
-def _rights(text: str) -> tuple[Right, ...]:
+def _parse_rights(text: str) -> tuple[Right, ...]:
     names = text.split()
     unknown = [name for name in names if name not in Right.values]
     if unknown or not names:
@@ -151,7 +151,7 @@ def _rights(text: str) -> tuple[Right, ...]:
     return tuple(Right(name) for name in names)
 
 
-def _end(text: str) -> datetime:
+def _parse_end(text: str) -> datetime:
     try:
         end = parse_datetime(text if "T" in text or " " in text else f"{text}T23:59:59")
     except ValueError:
@@ -163,7 +163,7 @@ def _end(text: str) -> datetime:
     return end if timezone.is_aware(end) else timezone.make_aware(end)
 
 
-def _place(values: Mapping[str, str]) -> Place:
+def _find_place(values: Mapping[str, str]) -> Place:
     """Return the base, folder or document of a line. Raises InvalidInput."""
     name, path, filename = (values.get(key, "") for key in ("knowledge_base", "folder", "document"))
     base = KnowledgeBase.unscoped.filter(name=name).first()
@@ -171,8 +171,8 @@ def _place(values: Mapping[str, str]) -> Place:
         raise InvalidInput(_("There is no knowledge base “%(name)s”.") % {"name": name})
     if not path and not filename:
         return base
-    folder = root_folder(base)
-    for part in names_in(path):
+    folder = find_root_folder(base)
+    for part in split_folder_path(path):
         below = Folder.unscoped.filter(parent=folder, name=part, kind=FolderKind.FOLDER).first()
         if below is None:
             raise InvalidInput(_("There is no folder “%(name)s” in “%(parent)s”.") % {"name": part, "parent": folder})
@@ -186,17 +186,17 @@ def _place(values: Mapping[str, str]) -> Place:
     return document
 
 
-def _apply(by: Principal | None, line: Line) -> None:
+def _apply_line(by: Principal | None, line: Line) -> None:
     if line.effect == "break":
-        assert not isinstance(line.place, KnowledgeBase)  # `_resolved` refused it
+        assert not isinstance(line.place, KnowledgeBase)  # `_resolve_line` refused it
         access.break_inheritance(by, line.place)
     elif line.holder is not None and line.effect == "deny":
-        access.deny(by, line.rights, line.place, to=line.holder, reason=line.reason)
+        access.deny_place_rights(by, line.rights, line.place, to=line.holder, reason=line.reason)
     elif line.holder is not None:
-        access.give(by, line.rights, line.place, to=line.holder, expires_at=line.expires_at)
+        access.grant_place_rights(by, line.rights, line.place, to=line.holder, expires_at=line.expires_at)
 
 
-def _places() -> Iterator[Place]:
+def _iterate_places() -> Iterator[Place]:
     """Yield every place that may carry rights of its own: bases, folders, documents with exceptions."""
     for base in KnowledgeBase.unscoped.order_by("name"):
         yield base
@@ -206,7 +206,7 @@ def _places() -> Iterator[Place]:
         yield from own.select_related("folder", "knowledge_base").order_by("filename", "id")
 
 
-def _address(place: Place) -> dict[str, str]:
+def _format_place_columns(place: Place) -> dict[str, str]:
     if isinstance(place, KnowledgeBase):
         return {"knowledge_base": place.name}
     folder = place.folder if isinstance(place, Document) else place
@@ -219,29 +219,29 @@ def _address(place: Place) -> dict[str, str]:
     return address | ({"document": place.filename} if isinstance(place, Document) else {})
 
 
-def _written(place: Place) -> Iterator[dict[str, Any]]:
-    carrier = carrier_of(place)
+def _iterate_place_lines(place: Place) -> Iterator[dict[str, Any]]:
+    carrier = find_rights_carrier(place)
     if carrier is None:
         return
     if isinstance(carrier, Folder) and not carrier.inherits:
         yield {"effect": "break"}
-    for grant in grants_on(carrier):
+    for grant in list_grants(carrier):
         if grant.expires_at is None or grant.expires_at > timezone.now():
             ends = grant.expires_at.isoformat() if grant.expires_at else ""
             yield {
                 "effect": "allow",
-                _kind(grant.is_group): grant.holder,
+                _format_holder_kind(grant.is_group): grant.holder,
                 "rights": grant.right.value,
                 "expires_at": ends,
             }
-    for denied in denials_on(carrier):
+    for denied in list_denials(carrier):
         yield {
             "effect": "deny",
-            _kind(denied.is_group): denied.holder,
+            _format_holder_kind(denied.is_group): denied.holder,
             "rights": denied.right.value,
             "reason": denied.reason,
         }
 
 
-def _kind(is_group: bool) -> str:
+def _format_holder_kind(is_group: bool) -> str:
     return "group" if is_group else "user"

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import get_visible, require
+from authz.rights.checks import get_visible, require_right
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document, DocumentVersion, ParseStatus
 from knowledge.services.folders import clean_name
@@ -37,17 +37,17 @@ class Facts:
 
 
 @transaction.atomic
-def change_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Document:
+def change_document_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Document:
     """Store a document's metadata. A new title is indexed again with the passages.
 
     Raises NotFound, PermissionDenied (no `change`), InvalidInput (no usable title, superseded by itself or in a circle).
     """
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.CHANGE, document)
+    require_right(principal, Right.CHANGE, document)
     before = Facts(document.title, document.owner, document.review_on, document.superseded_by)
     document.title = clean_name(facts.title)
     document.owner, document.review_on = facts.owner, facts.review_on
-    document.superseded_by = _successor(document, facts.superseded_by)
+    document.superseded_by = _check_successor(document, facts.superseded_by)
     changed = [
         name
         for name in ("title", "owner", "review_on", "superseded_by")
@@ -58,7 +58,7 @@ def change_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Do
         current = document.current_version
         if "title" in changed and current is not None and begin_indexing(current.pk):
             queue_ingestion(current)
-        record(principal, Action.DOCUMENT_CHANGED, document, detail={"fields": changed})
+        record_action(principal, Action.DOCUMENT_CHANGED, document, detail={"fields": changed})
     return document
 
 
@@ -69,17 +69,17 @@ def confirm_document(principal: Principal, *, document_id: UUID) -> date:
     Raises NotFound, PermissionDenied (no `change`), InvalidInput (no review is due).
     """
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.CHANGE, document)
+    require_right(principal, Right.CHANGE, document)
     today = timezone.localdate()
     if document.review_on is None or document.review_on >= today:
         raise InvalidInput(_("No review of this document is due."))
     document.review_on = today + NEXT_REVIEW
     document.save(update_fields=["review_on", "updated_at"])
-    record(principal, Action.DOCUMENT_CONFIRMED, document, detail={"review_on": str(document.review_on)})
+    record_action(principal, Action.DOCUMENT_CONFIRMED, document, detail={"review_on": str(document.review_on)})
     return document.review_on
 
 
-def _successor(document: Document, successor: Document | None) -> Document | None:
+def _check_successor(document: Document, successor: Document | None) -> Document | None:
     step, passed = successor, {document.pk}
     while step is not None:
         if step.pk in passed:
@@ -96,14 +96,14 @@ def replace_file(principal: Principal, *, document_id: UUID, file: "File[bytes]"
     Raises NotFound, PermissionDenied (no `add` or no `change`), InvalidInput (another type, empty, too large), StorageFull.
     """
     document = get_visible(Document, principal, pk=document_id)
-    require(principal, Right.CHANGE, document)
+    require_right(principal, Right.CHANGE, document)
     suffix = PurePath(document.filename).suffix
     if PurePath(file.name or "").suffix.lower() != suffix.lower():
         raise InvalidInput(
             _("A new version of “%(name)s” is a %(suffix)s file, too; add another type as a document of its own.")
             % {"name": document.filename, "suffix": suffix}
         )
-    return _as_newest(principal, document, file)
+    return _add_newest_version(principal, document, file)
 
 
 @transaction.atomic
@@ -113,13 +113,13 @@ def restore_version(principal: Principal, *, document_id: UUID, number: int) -> 
     Raises NotFound (no such version), PermissionDenied (no `add` or no `change`), InvalidInput (it is the newest, or the same as it).
     """
     version = get_visible(DocumentVersion, principal, document_id=document_id, number=number)
-    require(principal, Right.CHANGE, version.document)
+    require_right(principal, Right.CHANGE, version.document)
     with version.file.open("rb") as file:
-        done = _as_newest(principal, version.document, file)
+        done = _add_newest_version(principal, version.document, file)
     if done.outcome is UploadOutcome.UNCHANGED:
         raise InvalidInput(_("Version %(number)s is the current version.") % {"number": number})
     detail = {"from": number, "version": done.version.number}
-    record(principal, Action.VERSION_RESTORED, version.document, detail=detail)
+    record_action(principal, Action.VERSION_RESTORED, version.document, detail=detail)
     return done.version
 
 
@@ -131,17 +131,17 @@ def approve_version(principal: Principal, *, document_id: UUID, number: int) -> 
     or its text is not read).
     """
     version = get_visible(DocumentVersion, principal, document_id=document_id, number=number)
-    require(principal, Right.MANAGE, version.document)
+    require_right(principal, Right.MANAGE, version.document)
     if not version.waits_for_approval or version.parse_status != ParseStatus.COMPLETED:
         raise InvalidInput(
             _("There is nothing to approve: version %(number)s does not wait for it.") % {"number": number}
         )
     version.approved_at, version.approved_by_id = timezone.now(), principal.user_id
     version.save(update_fields=["approved_at", "approved_by"])
-    record(principal, Action.VERSION_APPROVED, version.document, detail={"version": number})
+    record_action(principal, Action.VERSION_APPROVED, version.document, detail={"version": number})
     return version
 
 
-def _as_newest(principal: Principal, document: Document, file: "File[bytes]") -> Upload:
+def _add_newest_version(principal: Principal, document: Document, file: "File[bytes]") -> Upload:
     known = {document.filename: document}
     return add_document(principal, document.folder, IncomingFile(document.filename, file), known=known)

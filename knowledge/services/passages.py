@@ -8,17 +8,17 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from authz.rights.governing import get_governed
 from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.chunking import ChunkDraft
-from knowledge.ingestion.stages import cut, load_parsed, sizes_of
+from knowledge.ingestion.stages import load_parsed_document, resolve_sizes, split_into_passages
 from knowledge.models import Chunk, Document, KnowledgeBase, Language
 from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
-from knowledge.retrieval.engine import engine
-from knowledge.tasks import cut_on_commit
+from knowledge.retrieval.engine import load_engine
+from knowledge.tasks import queue_cutting
 
 FEWEST, FEWEST_MOST = 30, 40  # bounds, in tokens: of the target, of the maximum
 PREVIEWED = 60_000  # characters of a document
@@ -46,18 +46,18 @@ class Preview:
     is_whole: bool
 
 
-def largest_passage() -> int:
+def compute_passage_limit() -> int:
     """Return the largest size of a passage: the embedder's limit, or the system's setting if that is larger."""
-    return max(engine().embedder.max_tokens, settings.CHUNK_MAX_TOKENS)
+    return max(load_engine().embedder.max_tokens, settings.CHUNK_MAX_TOKENS)
 
 
-def checked_cutting(cutting: Cutting) -> Cutting:
+def validate_cutting(cutting: Cutting) -> Cutting:
     """Check settings. Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
     if cutting.language and cutting.language not in Language.values:
         raise InvalidInput(_("There is no such language."))
     if cutting.target is None and cutting.most is None:
         return cutting
-    sizes, largest = sizes_of(cutting.target, cutting.most), largest_passage()
+    sizes, largest = resolve_sizes(cutting.target, cutting.most), compute_passage_limit()
     if not (FEWEST <= sizes.target <= largest and FEWEST_MOST <= sizes.most <= largest):
         raise InvalidInput(
             _("A passage should have %(fewest)s to %(largest)s tokens, and may have %(fewest_most)s to %(largest)s.")
@@ -78,19 +78,19 @@ def change_cutting(by: Principal, base_id: UUID, cutting: Cutting) -> KnowledgeB
     Raises NotFound, InvalidInput.
     """
     base = get_governed(KnowledgeBase, by, pk=base_id)
-    put_cutting(base, checked_cutting(cutting))
+    set_cutting(base, validate_cutting(cutting))
     base.save(update_fields=["chunk_tokens", "chunk_max_tokens", "language"])
-    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=cutting_of(base))
-    cut_on_commit(base.pk)
+    record_action(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=collect_cutting_settings(base))
+    queue_cutting(base.pk)
     return base
 
 
-def put_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
+def set_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
     """Set checked settings on a row without saving it."""
     base.chunk_tokens, base.chunk_max_tokens, base.language = cutting.target, cutting.most, cutting.language
 
 
-def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
+def collect_cutting_settings(base: KnowledgeBase) -> dict[str, int | str | None]:
     """Return the settings of a base, for the audit log."""
     return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
 
@@ -104,18 +104,18 @@ def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_
     document = get_visible(Document, by, pk=document_id, knowledge_base_id=base.pk)
     if document.current_version is None:
         raise InvalidInput(_("“%(title)s” has no text yet.") % {"title": document.title})
-    put_cutting(base, checked_cutting(cutting))
-    parsed = load_parsed(document.current_version)
-    shown = _beginning(parsed)
-    drafts = cut(shown, base)
+    set_cutting(base, validate_cutting(cutting))
+    parsed = load_parsed_document(document.current_version)
+    shown = _select_beginning(parsed)
+    drafts = split_into_passages(shown, base)
     now = Chunk.objects.visible_to(by).filter(version=document.current_version, is_retired=False)
-    record(by, Action.DOCUMENT_OPENED, document, detail={"version": document.current_version.number})
+    record_action(by, Action.DOCUMENT_OPENED, document, detail={"version": document.current_version.number})
     return Preview(
         document, drafts, now.filter(start__lt=len(shown.text)).count(), len(shown.blocks) == len(parsed.blocks)
     )
 
 
-def _beginning(parsed: ParsedDocument) -> ParsedDocument:
+def _select_beginning(parsed: ParsedDocument) -> ParsedDocument:
     length, blocks = 0, list[Block]()
     for block in parsed.blocks:
         length += len(block.text) + len(SEPARATOR)

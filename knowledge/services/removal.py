@@ -11,12 +11,12 @@ from django.db import transaction
 from django.db.models import Q
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
-from knowledge.graph.storage import forget
-from knowledge.ingestion.publish import withdraw
+from knowledge.graph.storage import delete_document_graph
+from knowledge.ingestion.publish import unpublish_document
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, GraphMention, SourceItem
-from knowledge.page_images import kept_images
+from knowledge.page_images import list_stored_images
 
 logger = logging.getLogger(__name__)
 
@@ -35,17 +35,17 @@ def remove_document(by: Principal | None, document: Document, *, only: Q | None 
     current = Document.unscoped.select_for_update().filter(only or Q(), pk=document.pk).first()
     if current is None:
         return False
-    _remove(by, current)
+    _delete_rows(by, current)
     return True
 
 
-def _remove(by: Principal | None, document: Document) -> None:
+def _delete_rows(by: Principal | None, document: Document) -> None:
     detail = {"versions": document.versions.count(), "folder": str(document.folder_id)}
-    record(by, Action.DOCUMENT_DELETED, document, detail=detail)
+    record_action(by, Action.DOCUMENT_DELETED, document, detail=detail)
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
-    gone, nodes = copy(document), _own_nodes(document)
-    withdraw(document)
-    forget(document)
+    gone, nodes = copy(document), _find_own_nodes(document)
+    unpublish_document(document)
+    delete_document_graph(document)
     SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else recreated without exceptions
     document.delete()
     for node in nodes:
@@ -53,7 +53,7 @@ def _remove(by: Principal | None, document: Document) -> None:
     transaction.on_commit(lambda: _delete_files(by, gone, files))
 
 
-def _own_nodes(document: Document) -> list[Folder]:
+def _find_own_nodes(document: Document) -> list[Folder]:
     """Return the node with the document's exceptions, and the one that hides it in the trash: both go with it."""
     nodes = (document.access, document.trashed_from)
     return [node for node in nodes if node is not None and node.kind == FolderKind.DOCUMENT]
@@ -63,14 +63,14 @@ def _delete_files(by: Principal | None, document: Document, files: Files) -> Non
     """Delete original, blocks and page images of each version; then audit what is left."""
     for version_id, storage, names in files:
         for name in filter(None, names):
-            _try(partial(storage.delete, name))
-        for name in kept_images(storage, version_id):
-            _try(partial(storage.delete, name))
+            _try_deletion(partial(storage.delete, name))
+        for name in list_stored_images(storage, version_id):
+            _try_deletion(partial(storage.delete, name))
     with transaction.atomic():
-        record(by, Action.DOCUMENT_ERASED, document, detail={"left": _left_of(document, files)})
+        record_action(by, Action.DOCUMENT_ERASED, document, detail={"left": _count_remains(document, files)})
 
 
-def _try(delete: Callable[[], object]) -> None:
+def _try_deletion(delete: Callable[[], object]) -> None:
     """Try a deletion; a file that fails does not stop the others and is counted as left."""
     try:
         delete()
@@ -78,7 +78,7 @@ def _try(delete: Callable[[], object]) -> None:
         logger.exception("a file of a deleted document stays in the store")
 
 
-def _left_of(document: Document, files: Files) -> dict[str, int]:
+def _count_remains(document: Document, files: Files) -> dict[str, int]:
     """Return how many rows and files of a document there are; all zero after its end."""
     versions = [version_id for version_id, _storage, _names in files]
     return {
@@ -87,5 +87,5 @@ def _left_of(document: Document, files: Files) -> dict[str, int]:
         "token_vectors": ChunkTokens.unscoped.filter(version_id__in=versions).count(),
         "graph_mentions": GraphMention.unscoped.filter(document_id=document.pk).count(),
         "files": sum(storage.exists(name) for _version, storage, names in files for name in names if name),
-        "page_images": sum(len(kept_images(storage, version_id)) for version_id, storage, _names in files),
+        "page_images": sum(len(list_stored_images(storage, version_id)) for version_id, storage, _names in files),
     }

@@ -33,7 +33,7 @@ def lock_branch(knowledge_base_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [f"tree:{knowledge_base_id}"])
 
 
-def link_new(folder: Folder, parent: Folder | None) -> None:
+def link_new_folder(folder: Folder, parent: Folder | None) -> None:
     """Link a folder that was just made, and that inherits, to itself and to everything above it."""
     above = FolderLink.objects.filter(descendant=parent) if parent else FolderLink.objects.none()
     FolderLink.objects.bulk_create(
@@ -52,7 +52,7 @@ def is_below(folder: Folder, other: Folder) -> bool:
     return FolderLink.objects.filter(ancestor=other, descendant=folder).exists()
 
 
-def hang(folder: Folder, parent: Folder) -> None:
+def move_subtree(folder: Folder, parent: Folder) -> None:
     """Move a folder with everything below it under another one; the caller holds `lock_tree`."""
     moved = list(FolderLink.objects.filter(ancestor=folder).values_list("descendant_id", "depth"))
     above = list(FolderLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))

@@ -15,16 +15,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can, get_visible, require
+from authz.rights.checks import get_visible, has_right, require_right
 from copilot_site.lib.errors import NO_SPACE, InvalidInput, PermissionDenied, StorageFull
 from copilot_site.lib.load.queues import send_on_commit
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
-from knowledge.parsers.base import accepted_extensions, load
-from knowledge.tasks import INGEST, queue_for
-from knowledge.titles import title_of
+from knowledge.parsers.base import list_accepted_extensions, load_parsers
+from knowledge.tasks import INGEST, choose_queue
+from knowledge.titles import build_title
 
 # formats of before 2007, which no parser reads → what the program that made them saves, too
 SAVED_AS = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}
@@ -76,18 +76,18 @@ def upload_document(
     Raises NotFound (folder not visible), PermissionDenied (no `add`, or no `change` on a document of this name that others added),
     InvalidInput (name, type, size, empty), StorageFull.
     """
-    folder = folder_to_fill(principal, folder_id)
+    folder = find_folder_to_fill(principal, folder_id)
     return add_document(principal, folder, IncomingFile(filename, file, title, language, queue))
 
 
-def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
+def find_folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
     """Return the folder, for `add_document`; raises NotFound (not visible), PermissionDenied (no `add`)."""
     folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.ADD, folder)
+    require_right(principal, Right.ADD, folder)
     return folder
 
 
-def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
+def map_documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
     """Return the visible documents directly in the folder, for `add_document` of many files: rights are read once."""
     seen = Document.objects.visible_to(principal).filter(folder=folder).order_by("-created_at")
     return {document.filename: document for document in seen}  # the first of two with the same name
@@ -96,25 +96,25 @@ def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Documen
 def add_document(
     by: Principal | None, folder: Folder, incoming: IncomingFile, *, known: Mapping[str, Document] | None = None
 ) -> Upload:
-    """Add a document after `upload_document`'s checks; `by` is None to set a system up. known: of `documents_by_name`.
+    """Add a document after `upload_document`'s checks; `by` is None to set a system up. known: of `map_documents_by_name`.
 
     Raises PermissionDenied (the document of this name has exceptions, or is another's), InvalidInput, StorageFull.
     """
     name = clean_filename(incoming.filename)
     incoming = replace(incoming, filename=name)
-    check_acceptable(name, incoming.file.size)
+    check_upload_file(name, incoming.file.size)
     version = DocumentVersion(
-        sha256=sha256_of(incoming.file),
+        sha256=compute_file_sha256(incoming.file),
         size_bytes=incoming.file.size,
         uploaded_by_id=by.user_id if by else None,
-        queue=incoming.queue or queue_for(by.user_id if by else None),
+        queue=incoming.queue or choose_queue(by.user_id if by else None),
     )
     try:
         with transaction.atomic():
-            before = _known(by, folder, name) if known is None else known.get(name)
+            before = _find_known_document(by, folder, name) if known is None else known.get(name)
             if by is not None and before is not None:
-                require(by, Right.ADD, before)
-            return _store(by, folder, incoming, version, before)
+                require_right(by, Right.ADD, before)
+            return _store_version(by, folder, incoming, version, before)
     except BaseException as error:
         if version.file:  # the rows are rolled back; the file must not stay behind
             version.file.storage.delete(version.file.name or "")
@@ -141,17 +141,17 @@ def clean_filename(filename: str) -> str:
     return name
 
 
-def check_acceptable(name: str, size_bytes: int) -> None:
+def check_upload_file(name: str, size_bytes: int) -> None:
     """Raise InvalidInput for a file that can be refused before a byte is read: type, size, emptiness."""
-    load()
+    load_parsers()
     suffix = PurePath(name).suffix.lower()
     if suffix in SAVED_AS:
         raise InvalidInput(
             _("“%(name)s” is in the old format %(old)s. Open it, save it as %(new)s, and add that file.")
             % {"name": name, "old": suffix, "new": SAVED_AS[suffix]}
         )
-    if suffix not in accepted_extensions():
-        known = ", ".join(accepted_extensions())
+    if suffix not in list_accepted_extensions():
+        known = ", ".join(list_accepted_extensions())
         raise InvalidInput(
             _("“%(name)s” is of a type that is not supported. Supported: %(known)s.") % {"name": name, "known": known}
         )
@@ -164,7 +164,7 @@ def check_acceptable(name: str, size_bytes: int) -> None:
         )
 
 
-def _store(
+def _store_version(
     by: Principal | None, folder: Folder, incoming: IncomingFile, version: DocumentVersion, known: Document | None
 ) -> Upload:
     name = incoming.filename
@@ -178,7 +178,7 @@ def _store(
             defaults={
                 "folder": folder,
                 "knowledge_base_id": folder.knowledge_base_id,
-                "title": incoming.title or title_of(name),
+                "title": incoming.title or build_title(name),
                 "language": incoming.language,
                 "created_by_id": version.uploaded_by_id,
             },
@@ -188,7 +188,7 @@ def _store(
     if newest is not None and newest.sha256 == version.sha256 and not is_brought_back:
         return Upload(document, newest, UploadOutcome.UNCHANGED)
     if by is not None and newest is not None:
-        _require_replacing(by, document)
+        _require_replace_right(by, document)
     if document.withdrawn_at is not None:
         document.withdrawn_at = None
         document.save(update_fields=["withdrawn_at", "updated_at"])
@@ -196,7 +196,7 @@ def _store(
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)
     version.file.save(name, incoming.file, save=False)
-    if sha256_of(incoming.file) != version.sha256:
+    if compute_file_sha256(incoming.file) != version.sha256:
         raise InvalidInput(_("“%(name)s” was changed while it was read. Add it again.") % {"name": name})
     version.queued_at = timezone.now()
     version.save(force_insert=True)
@@ -204,15 +204,15 @@ def _store(
         Stage(version=version, name=stage, position=place) for place, stage in enumerate(StageName.values)
     )
     action = Action.DOCUMENT_UPLOADED if is_new else Action.DOCUMENT_VERSION_ADDED
-    record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
+    record_action(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
     send_on_commit(INGEST, version.pk, queue=version.queue)
     return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
 
 
-def _require_replacing(by: Principal, document: Document) -> None:
+def _require_replace_right(by: Principal, document: Document) -> None:
     """Raise PermissionDenied unless the document is theirs alone or they may change it."""
     is_theirs = not document.versions.exclude(uploaded_by_id=by.user_id).exists()
-    if not is_theirs and not can(by, Right.CHANGE, document):
+    if not is_theirs and not has_right(by, Right.CHANGE, document):
         raise PermissionDenied(
             _(
                 "“%(name)s” already exists here and is not only yours: a new version needs the right “%(right)s”. "
@@ -222,13 +222,13 @@ def _require_replacing(by: Principal, document: Document) -> None:
         )
 
 
-def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
+def _find_known_document(by: Principal | None, folder: Folder, name: str) -> Document | None:
     """Return the document of this name that this person sees in the folder; hidden ones do not count."""
     seen = Document.unscoped.filter(trashed_at=None) if by is None else Document.objects.visible_to(by)
     return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 
 
-def sha256_of(file: "File[bytes]") -> str:
+def compute_file_sha256(file: "File[bytes]") -> str:
     """Return the whole file's SHA-256 in hexadecimal digits."""
     digest = hashlib.sha256()
     for part in file.chunks():

@@ -6,40 +6,44 @@ from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.text.json_input import loads_answer
+from copilot_site.lib.text.json_input import load_answer_json
 from knowledge.sources.base import Unreadable
-from knowledge.sources.http import SourceResponse, shown
+from knowledge.sources.http import SourceResponse, strip_url_query
 
 LEEWAY_S = 300  # before a token ends
 Place = TypeVar("Place")
 Page = TypeVar("Page")
 
 
-def strange(url: str, service: str) -> Unreadable:
+def build_answer_error(url: str, service: str) -> Unreadable:
     """Return the error for an answer that this kind of service does not give."""
-    return Unreadable(_("%(url)s does not answer as %(service)s does.") % {"url": shown(url), "service": service})
+    return Unreadable(
+        _("%(url)s does not answer as %(service)s does.") % {"url": strip_url_query(url), "service": service}
+    )
 
 
 def read_json(answer: SourceResponse, service: str) -> Any:
     """Return an object or a list. Raises Unreadable for anything else."""
     try:
-        reply = loads_answer(answer.body)
+        reply = load_answer_json(answer.body)
     except ValueError:
         reply = None
     if not isinstance(reply, dict | list):
-        raise strange(answer.url, service)
+        raise build_answer_error(answer.url, service)
     return reply
 
 
-def read_object(answer: SourceResponse, service: str) -> dict[str, Any]:
+def read_json_object(answer: SourceResponse, service: str) -> dict[str, Any]:
     """Return an object. Raises Unreadable for anything else."""
     reply = read_json(answer, service)
     if not isinstance(reply, dict):
-        raise strange(answer.url, service)
+        raise build_answer_error(answer.url, service)
     return reply
 
 
-def paged(ask: Callable[[Place], Page], first: Place, following: Callable[[Page], Place | None]) -> Iterator[Page]:
+def iterate_pages(
+    ask: Callable[[Place], Page], first: Place, following: Callable[[Page], Place | None]
+) -> Iterator[Page]:
     """Yield page after page of a list, until none follows or one names itself again. following: the place after an answer."""
     place: Place | None = first
     while place:
@@ -50,16 +54,16 @@ def paged(ask: Callable[[Place], Page], first: Place, following: Callable[[Page]
             return
 
 
-def dug(reply: Any, *names: str) -> Any:
+def find_nested_value(reply: Any, *names: str) -> Any:
     """Return the value at the end of these names; None where one of them is not there."""
     for name in names:
         reply = reply.get(name) if isinstance(reply, dict) else None
     return reply
 
 
-def listed(reply: Any, *names: str) -> list[dict[str, Any]]:
+def list_nested_objects(reply: Any, *names: str) -> list[dict[str, Any]]:
     """Return the objects of a list at the end of these names; empty where there is none."""
-    found = dug(reply, *names)
+    found = find_nested_value(reply, *names)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.registry import Registry, load_modules
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 
 
 class Unreadable(InvalidInput):
@@ -43,7 +43,7 @@ class Item:
     memory: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _fold(self, "title", "author")
+        _fold_to_one_line(self, "title", "author")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Content:
     sections: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        _fold(self, "title", "author")
+        _fold_to_one_line(self, "title", "author")
 
 
 @dataclass(frozen=True)
@@ -112,14 +112,14 @@ class Settings(BaseModel):
         return ""
 
 
-def asked(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
+def build_settings_field(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
     """Return a field of Settings with label and help. choices: {value: words}. limits: as for Field."""
     extra: Any = {"label": label, "about": about, "choices": choices or {}}
     return Field(default, json_schema_extra=extra, **limits)
 
 
-def words_of(field: FieldInfo) -> tuple[Any, Any]:
-    """Return label and help of a field made by `asked`."""
+def find_field_labels(field: FieldInfo) -> tuple[Any, Any]:
+    """Return label and help of a field made by `build_settings_field`."""
     extra: Any = field.json_schema_extra
     return extra["label"], extra["about"]
 
@@ -164,19 +164,19 @@ class Connector(ABC):
 connectors: Registry[type[Connector]] = Registry("kind of source")
 
 
-def _fold(frozen: Item | Content, *names: str) -> None:
+def _fold_to_one_line(frozen: Item | Content, *names: str) -> None:
     """Fold texts to one line, as they will be stored, so that the next run sees no difference."""
     for name in names:
-        object.__setattr__(frozen, name, one_line(getattr(frozen, name)))
+        object.__setattr__(frozen, name, fold_to_one_line(getattr(frozen, name)))
 
 
-def load() -> None:
+def load_connectors() -> None:
     load_modules("knowledge.sources.connectors")
 
 
-def section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
+def find_section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
     """Return the address of the innermost heading that can be linked to; the page's own where none can."""
-    anchors = {one_line(heading).casefold(): anchor for heading, anchor in reversed(sections)}
+    anchors = {fold_to_one_line(heading).casefold(): anchor for heading, anchor in reversed(sections)}
     for heading in reversed(heading_path):
         anchor = anchors.get(heading.casefold())
         if url and anchor:

@@ -12,7 +12,14 @@ from urllib.parse import quote, urlencode
 
 from django.utils.translation import gettext as _
 
-from knowledge.sources.answers import Token, dug, listed, paged, read_object, strange
+from knowledge.sources.answers import (
+    Token,
+    build_answer_error,
+    find_nested_value,
+    iterate_pages,
+    list_nested_objects,
+    read_json_object,
+)
 from knowledge.sources.base import Passing, Unreadable
 from knowledge.sources.http import MAX_WAIT_S, Client, SourceResponse
 
@@ -32,7 +39,7 @@ class Feishu:
     def __init__(self, *, url: str, app_id: str, secret: str, pace: Callable[[], None]) -> None:
         self._url, self._app_id, self._secret = f"{url}/open-apis", app_id, secret
         self._client = Client(
-            url, sign=Token(self._take_token).signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED
+            url, sign=Token(self._fetch_token).signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED
         )
         self._sign_in = Client(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
 
@@ -51,8 +58,8 @@ class Feishu:
             token = reply.get("page_token")
             return {**first, "page_token": token} if token and reply.get("has_more") else None
 
-        for page in paged(lambda place: self.ask(path, **place), first, following):
-            yield from listed(page, name)
+        for page in iterate_pages(lambda place: self.ask(path, **place), first, following):
+            yield from list_nested_objects(page, name)
 
     def download(self, path: str) -> SourceResponse:
         return self._client.get(f"{self._url}/{path}")
@@ -65,19 +72,19 @@ class Feishu:
         """Return the answer. Raises Refused for an error, Passing where the rate limit persists."""
         for _attempt in range(TRIES):
             answer = call()
-            reply = read_object(answer, "Feishu")
+            reply = read_json_object(answer, "Feishu")
             code = reply.get("code")
             if not isinstance(code, int):
-                raise strange(self._url, "Feishu")
+                raise build_answer_error(self._url, "Feishu")
             if code == 0:
                 return reply
             if code != TOO_OFTEN:
                 why = _("Feishu refuses: %(why)s (%(code)s).")
                 raise Refused(why % {"why": str(reply.get("msg") or "")[:200], "code": code})
-            _wait(answer)
+            _wait_for_rate_limit(answer)
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
 
-    def _take_token(self) -> tuple[str, Any]:
+    def _fetch_token(self) -> tuple[str, Any]:
         url = f"{self._url}/auth/v3/tenant_access_token/internal"
         body = json.dumps({"app_id": self._app_id, "app_secret": self._secret}).encode()
         headers = {"Content-Type": "application/json; charset=utf-8"}
@@ -85,7 +92,7 @@ class Feishu:
         return str(reply.get("tenant_access_token") or ""), reply.get("expire")
 
 
-def _wait(answer: SourceResponse) -> None:
+def _wait_for_rate_limit(answer: SourceResponse) -> None:
     """Wait as long as the answer says. Raises Passing if that is too long."""
     text = answer.headers.get("x-ogw-ratelimit-reset", "1")
     seconds = int(text) if text.isdecimal() else MAX_WAIT_S + 1
@@ -101,55 +108,61 @@ MAX_CELLS = 1_000_000  # of a spreadsheet, empty ones included
 def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
     """Return the body of an HTML document. Raises Refused, Passing, Unreadable."""
     path = f"spreadsheets/{quote(token, safe='')}"
-    sheets = [item for item in listed(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets") if _is_seen(item)]
-    if sum(_size(item)[0] * _size(item)[1] for item in sheets) > MAX_CELLS:
+    sheets = [
+        item
+        for item in list_nested_objects(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets")
+        if _is_visible_sheet(item)
+    ]
+    if sum(_find_sheet_size(item)[0] * _find_sheet_size(item)[1] for item in sheets) > MAX_CELLS:
         raise Unreadable(_("“%(name)s” has more than %(most)d cells.") % {"name": title, "most": MAX_CELLS})
     parts = [f"<h1>{escape(title)}</h1>"]
     for sheet in sorted(sheets, key=lambda item: int(item.get("index") or 0)):
         parts.append(f"<h2>{escape(str(sheet.get('title') or ''))}</h2>")
-        parts.append(_table([[_text(value) for value in row] for row in _rows(api, path, sheet)]))
+        parts.append(_render_table([[_format_cell(value) for value in row] for row in _iterate_rows(api, path, sheet)]))
     return "".join(parts)
 
 
-def _is_seen(sheet: dict[str, Any]) -> bool:
+def _is_visible_sheet(sheet: dict[str, Any]) -> bool:
     """Tell whether it is a visible sheet of cells (others hold a Base)."""
     return sheet.get("resource_type", "sheet") == "sheet" and not sheet.get("hidden")
 
 
-def _size(sheet: dict[str, Any]) -> tuple[int, int]:
-    rows, columns = (dug(sheet, "grid_properties", name) for name in ("row_count", "column_count"))
+def _find_sheet_size(sheet: dict[str, Any]) -> tuple[int, int]:
+    rows, columns = (find_nested_value(sheet, "grid_properties", name) for name in ("row_count", "column_count"))
     return (rows if isinstance(rows, int) else 0), (columns if isinstance(columns, int) else 0)
 
 
-def _rows(api: Feishu, path: str, sheet: dict[str, Any]) -> Iterator[list[Any]]:
-    rows, columns = _size(sheet)
+def _iterate_rows(api: Feishu, path: str, sheet: dict[str, Any]) -> Iterator[list[Any]]:
+    rows, columns = _find_sheet_size(sheet)
     options = {"valueRenderOption": "ToString", "dateTimeRenderOption": "FormattedString"}
     for start in range(1, rows + 1 if columns else 1, ROWS):
-        cells = f"{sheet.get('sheet_id')}!A{start}:{_letters(columns)}{min(start + ROWS - 1, rows)}"
+        cells = f"{sheet.get('sheet_id')}!A{start}:{_format_column_name(columns)}{min(start + ROWS - 1, rows)}"
         reply = api.ask(f"sheets/v2/{path}/values/{quote(cells, safe='')}", **options)
-        values = dug(reply, "valueRange", "values")
+        values = find_nested_value(reply, "valueRange", "values")
         yield from (row for row in values if isinstance(row, list)) if isinstance(values, list) else ()
 
 
-def _letters(column: int) -> str:
+def _format_column_name(column: int) -> str:
     """Return the name of a column: 1 is A, 27 is AA."""
     before, last = divmod(column - 1, 26)
-    return (_letters(before) if before else "") + chr(ord("A") + last)
+    return (_format_column_name(before) if before else "") + chr(ord("A") + last)
 
 
-def _text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Return the text of a cell, which may hold parts: links, mentions, choices."""
     if isinstance(value, list):
-        return "".join(map(_text, value))
+        return "".join(map(_format_cell, value))
     if isinstance(value, dict):
         chosen = value.get("values")
         return (
-            ", ".join(map(_text, chosen)) if isinstance(chosen, list) else _text(value.get("text") or value.get("link"))
+            ", ".join(map(_format_cell, chosen))
+            if isinstance(chosen, list)
+            else _format_cell(value.get("text") or value.get("link"))
         )
     return "" if value is None else str(value).strip()
 
 
-def _table(rows: list[list[str]]) -> str:
+def _render_table(rows: list[list[str]]) -> str:
     """Return a table whose first row is the header, without empty rows and columns at its end."""
     width = max(
         (len(row) - next((at for at, text in enumerate(reversed(row)) if text), len(row)) for row in rows), default=0

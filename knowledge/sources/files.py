@@ -14,21 +14,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from markdown_it import MarkdownIt
 
-from copilot_site.lib.storage.regular_files import SILENCE_S, within
-from knowledge.parsers.base import accepted_extensions, load
+from copilot_site.lib.storage.regular_files import SILENCE_S, run_with_timeout
+from knowledge.parsers.base import list_accepted_extensions, load_parsers
 from knowledge.sources.base import Access, Content, Item, Unreadable
 from knowledge.sources.http import HttpConnector
-from knowledge.sources.rules import FILE, read_rules
+from knowledge.sources.rules import FILE, parse_access_rules
 
 LEAVE_OUT = gettext_lazy("leave out"), gettext_lazy("One pattern per line, like drafts or *.tmp.md.")
 _MARKDOWN = {".md", ".markdown"}
 _LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
 
 
-def read_types(*, takes_pictures: bool) -> frozenset[str]:
+def list_readable_types(*, takes_pictures: bool) -> frozenset[str]:
     """Return the endings of the files that are read, with their dot."""
-    load()
-    found = accepted_extensions()
+    load_parsers()
+    found = list_accepted_extensions()
     return frozenset(
         entry for entry in found if takes_pictures or not (guess_type(f"x{entry}")[0] or "").startswith("image/")
     )
@@ -41,7 +41,7 @@ class Choice:
     """
 
     def __init__(self, leave_out: Iterable[str] = (), *, takes_pictures: bool = True) -> None:
-        self._types, self._leave_out = read_types(takes_pictures=takes_pictures), list(leave_out)
+        self._types, self._leave_out = list_readable_types(takes_pictures=takes_pictures), list(leave_out)
 
     def takes(self, path: str) -> bool:
         """Tell whether a file is read. path: by `/`, below the source's top."""
@@ -57,14 +57,14 @@ class Choice:
         )
 
 
-def require_not_too_large(path: str, size: int) -> None:
+def check_listed_size(path: str, size: int) -> None:
     """Raise Unreadable for a file too large to fetch. size: bytes, as listed."""
     if size > settings.UPLOAD_MAX_BYTES:
         message = _("%(path)s has more than %(most)s MB.")
         raise Unreadable(message % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
 
 
-def gone(path: str) -> Unreadable:
+def build_file_gone_error(path: str) -> Unreadable:
     """Return the error for a file deleted since the listing."""
     return Unreadable(_("%(path)s no longer exists.") % {"path": path})
 
@@ -81,31 +81,31 @@ class HttpFiles(HttpConnector):
         """Return the address of a file."""
 
     def fetch(self, item: Item) -> Content:
-        require_not_too_large(item.path, int(item.memory.get("size", 0)))
-        data = self._got(item.id)
+        check_listed_size(item.path, int(item.memory.get("size", 0)))
+        data = self._fetch_file(item.id)
         if data is None:
-            raise gone(item.path)
+            raise build_file_gone_error(item.path)
         return Content(data)
 
     def rights(self) -> list[Access]:
-        return read_rules(self._got(FILE))
+        return parse_access_rules(self._fetch_file(FILE))
 
-    def _got(self, path: str) -> bytes | None:
+    def _fetch_file(self, path: str) -> bytes | None:
         """Return a file's content; None where it does not exist."""
         answer = self._client.get(self._address(path))
         return answer.body if answer.status == 200 else None
 
 
-def local_folder(text: str) -> Path:
+def resolve_local_folder(text: str) -> Path:
     """Return a local folder that the operator opened to sources. Raises Unreadable for any other or missing one."""
     try:
-        return within(SILENCE_S, lambda: _local_folder(text))
+        return run_with_timeout(SILENCE_S, lambda: _resolve_permitted_folder(text))
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         why = getattr(error, "strerror", "") or str(error)
         raise Unreadable(_("%(path)s cannot be read: %(why)s.") % {"path": text, "why": why}) from error
 
 
-def _local_folder(text: str) -> Path:
+def _resolve_permitted_folder(text: str) -> Path:
     folder = Path(text).resolve()
     roots = [Path(root).resolve() for root in settings.SOURCE_FOLDERS]
     if not any(folder == root or root in folder.parents for root in roots):
@@ -117,16 +117,16 @@ def _local_folder(text: str) -> Path:
     return folder
 
 
-def cache_folder(name: str) -> Path:
+def build_cache_path(name: str) -> Path:
     return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
 
 
 def remove_cache(name: str) -> None:
     """Remove a source's cache; missing files and files in use are left."""
-    rmtree(cache_folder(name), ignore_errors=True)
+    rmtree(build_cache_path(name), ignore_errors=True)
 
 
-def sections_of(path: str, data: bytes) -> tuple[tuple[str, str], ...]:
+def list_markdown_sections(path: str, data: bytes) -> tuple[tuple[str, str], ...]:
     """Return the headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
     if PurePosixPath(path).suffix.lower() not in _MARKDOWN:
         return ()

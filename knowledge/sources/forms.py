@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Every, KnowledgeBase, Source
-from knowledge.sources.base import words_of
-from knowledge.sources.reading import checked_settings, kind_of
+from knowledge.sources.base import find_field_labels
+from knowledge.sources.reading import find_connector_type, validate_settings
 from knowledge.sources.services import FIELDS
 
 LONGEST = 2_000  # characters of one setting
@@ -42,10 +42,10 @@ class SourceForm(forms.ModelForm[Source]):
 
     def __init__(self, data: Any, *, instance: Source, bases: QuerySet[KnowledgeBase] | None = None) -> None:
         super().__init__(data, instance=instance)
-        connector = kind_of(instance.kind)
+        connector = find_connector_type(instance.kind)
         self._settings = connector.wants.model_fields
         for name, field in self._settings.items():
-            self.fields[f"set_{name}"] = _form_field(field, instance.settings.get(name))
+            self.fields[f"set_{name}"] = _build_form_field(field, instance.settings.get(name))
         if connector.secret_label:
             self.fields["secret"] = forms.CharField(
                 label=connector.secret_label,
@@ -73,9 +73,9 @@ class SourceForm(forms.ModelForm[Source]):
         if (given.get("quiet_from") is None) != (given.get("quiet_until") is None):
             raise ValidationError(_("Quiet hours have a beginning and an end: give both, or none."))
         if not self.errors:
-            settings = {name: _value(field, given.get(f"set_{name}")) for name, field in self._settings.items()}
+            settings = {name: _parse_value(field, given.get(f"set_{name}")) for name, field in self._settings.items()}
             try:
-                self.instance.settings = checked_settings(self.instance.kind, settings).model_dump(mode="json")
+                self.instance.settings = validate_settings(self.instance.kind, settings).model_dump(mode="json")
             except InvalidInput as error:
                 raise ValidationError(str(error)) from error
         return given
@@ -100,8 +100,8 @@ class SourceForm(forms.ModelForm[Source]):
         return str(self.cleaned_data.get("secret", ""))
 
 
-def _form_field(field: FieldInfo, value: Any) -> forms.Field:
-    label, about = words_of(field)
+def _build_form_field(field: FieldInfo, value: Any) -> forms.Field:
+    label, about = find_field_labels(field)
     given: dict[str, Any] = {"label": capfirst(label), "help_text": about, "required": field.is_required()}
     default = field.get_default(call_default_factory=True) if not field.is_required() else None
     given["initial"] = default if value is None else value
@@ -109,29 +109,29 @@ def _form_field(field: FieldInfo, value: Any) -> forms.Field:
         return forms.BooleanField(**given)
     if field.annotation is int:
         return forms.IntegerField(**given)
-    if _is_list(field):
+    if _is_list_field(field):
         given["initial"] = "\n".join(str(item) for item in given["initial"] or ())
         return forms.CharField(**given, max_length=LONGEST * 10, widget=forms.Textarea(attrs={"rows": 3}))
-    if choices := _choices(field):
-        return forms.ChoiceField(**given, choices=[(choice, words_of_choice(field, choice)) for choice in choices])
+    if choices := _list_choices(field):
+        return forms.ChoiceField(**given, choices=[(choice, find_choice_label(field, choice)) for choice in choices])
     return forms.CharField(**given, max_length=LONGEST)
 
 
-def words_of_choice(field: FieldInfo, value: str) -> Any:
+def find_choice_label(field: FieldInfo, value: str) -> Any:
     extra: Any = field.json_schema_extra
     return extra.get("choices", {}).get(value, value)
 
 
-def _value(field: FieldInfo, given: Any) -> Any:
-    if _is_list(field):
+def _parse_value(field: FieldInfo, given: Any) -> Any:
+    if _is_list_field(field):
         lines: Iterable[str] = (given or "").splitlines()
         return [line.strip() for line in lines if line.strip()]
     return given
 
 
-def _is_list(field: FieldInfo) -> bool:
+def _is_list_field(field: FieldInfo) -> bool:
     return get_origin(field.annotation) is list
 
 
-def _choices(field: FieldInfo) -> tuple[str, ...]:
+def _list_choices(field: FieldInfo) -> tuple[str, ...]:
     return tuple(argument for argument in get_args(field.annotation) if isinstance(argument, str))

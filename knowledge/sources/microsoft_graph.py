@@ -14,11 +14,11 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from django.utils.translation import gettext as _
 
-from knowledge.sources.answers import Token, dug, listed, paged, read_object
+from knowledge.sources.answers import Token, find_nested_value, iterate_pages, list_nested_objects, read_json_object
 from knowledge.sources.base import Content, Passing, Unreadable
-from knowledge.sources.files import cache_folder
-from knowledge.sources.http import Client, SourceResponse, origin_of, shown
-from knowledge.sources.wiki_pages import document_of, sections_of_html
+from knowledge.sources.files import build_cache_path
+from knowledge.sources.http import Client, SourceResponse, parse_origin, strip_url_query
+from knowledge.sources.wiki_pages import build_html_document, list_html_sections
 
 HIERARCHICAL = "hierarchicalsharing"
 KEPT_FORMAT = 1  # of the file beside the source; another one is read anew
@@ -37,7 +37,7 @@ class Graph:
         self._url, self._secret = url, secret
         self._token_url = f"{login}/{tenant}/oauth2/v2.0/token"
         self._client_id = client_id
-        self._client = Client(url, sign=Token(self._take_token).signed, pace=pace, follows_elsewhere=False)
+        self._client = Client(url, sign=Token(self._fetch_token).signed, pace=pace, follows_elsewhere=False)
         self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
 
     def ask(self, path: str) -> dict[str, Any]:
@@ -47,17 +47,17 @@ class Graph:
     def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
         """Return the answer, and which preferences were applied to it. Raises as `ask`."""
         url = path if "://" in path else f"{self._url}/v1.0/{path}"
-        if origin_of(url) != origin_of(self._url):
-            raise Unreadable(_("%(url)s names another server.") % {"url": shown(self._url)})
+        if parse_origin(url) != parse_origin(self._url):
+            raise Unreadable(_("%(url)s names another server.") % {"url": strip_url_query(self._url)})
         answer = self._client.get(url, headers={"Prefer": prefer} if prefer else {})
         if answer.status in {404, 410}:
-            raise NotThere(_("%(url)s does not exist.") % {"url": shown(url)})
-        return read_object(answer, "Microsoft Graph"), answer.headers.get("Preference-Applied", "")
+            raise NotThere(_("%(url)s does not exist.") % {"url": strip_url_query(url)})
+        return read_json_object(answer, "Microsoft Graph"), answer.headers.get("Preference-Applied", "")
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
         """Yield the objects of a list, page by page."""
-        for page in paged(self.ask, path, lambda page: str(page.get("@odata.nextLink") or "")):
-            yield from listed(page, "value")
+        for page in iterate_pages(self.ask, path, lambda page: str(page.get("@odata.nextLink") or "")):
+            yield from list_nested_objects(page, "value")
 
     def download(self, url: str) -> SourceResponse:
         """Return the content at a `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
@@ -67,7 +67,7 @@ class Graph:
         self._client.close()
         self._sign_in.close()
 
-    def _take_token(self) -> tuple[str, Any]:
+    def _fetch_token(self) -> tuple[str, Any]:
         given = {
             "client_id": self._client_id,
             "client_secret": self._secret,
@@ -77,14 +77,14 @@ class Graph:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             answer = self._sign_in.request("POST", self._token_url, headers=headers, body=urlencode(given).encode())
-            reply = read_object(answer, "Microsoft Graph")
+            reply = read_json_object(answer, "Microsoft Graph")
         except Passing:
             raise
         except Unreadable:
             reply = {}
         if not reply.get("access_token"):
             why = _("%(url)s does not know this tenant, application and secret.")
-            raise Unreadable(why % {"url": shown(self._token_url)})
+            raise Unreadable(why % {"url": strip_url_query(self._token_url)})
         return str(reply["access_token"]), reply.get("expires_in")
 
 
@@ -122,26 +122,26 @@ def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Dr
 
     Raises Unreadable.
     """
-    kept = cache_folder(cache) / "drive.json"
-    before = None if is_whole else _kept(kept, drive_id)
+    kept = build_cache_path(cache) / "drive.json"
+    before = None if is_whole else _load_cached_drive(kept, drive_id)
     try:
-        drive = _changed(graph, drive_id, before)
+        drive = _read_changes(graph, drive_id, before)
     except NotThere:
         if before is None:
             raise
-        drive = _changed(graph, drive_id, None)  # it does not remember so long ago
-    _keep(kept, drive_id, drive)
+        drive = _read_changes(graph, drive_id, None)  # it does not remember so long ago
+    _store_cached_drive(kept, drive_id, drive)
     return drive
 
 
-def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
+def _read_changes(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
     items = dict(before.items) if before else {}
     path, is_hierarchical = before.link if before else f"drives/{drive_id}/root/delta", True
     while True:
         changes, applied = graph.answered(path, prefer=HIERARCHICAL)
         is_hierarchical = is_hierarchical and HIERARCHICAL in applied
-        for item in listed(changes, "value"):
-            _take(items, item)
+        for item in list_nested_objects(changes, "value"):
+            _apply_change(items, item)
         following = str(changes.get("@odata.nextLink") or "")
         if not following:
             return Drive(items, str(changes.get("@odata.deltaLink") or ""), is_hierarchical)
@@ -150,7 +150,7 @@ def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
         path = following
 
 
-def _take(items: dict[str, DriveItem], change: dict[str, Any]) -> None:
+def _apply_change(items: dict[str, DriveItem], change: dict[str, Any]) -> None:
     """Apply one change; the last of several for an item counts."""
     name = str(change.get("id") or "")
     if "deleted" in change:
@@ -158,19 +158,19 @@ def _take(items: dict[str, DriveItem], change: dict[str, Any]) -> None:
     elif name and change.get("name"):
         items[name] = DriveItem(
             id=name,
-            parent="" if "root" in change else str(dug(change, "parentReference", "id") or ""),
+            parent="" if "root" in change else str(find_nested_value(change, "parentReference", "id") or ""),
             name=str(change["name"]),
             is_folder="file" not in change,
             version=str(change.get("cTag") or change.get("eTag") or change.get("lastModifiedDateTime") or "")[:200],
             size=int(change["size"]) if isinstance(change.get("size"), int) else 0,
             url=str(change.get("webUrl") or ""),
-            author=str(dug(change, "lastModifiedBy", "user", "displayName") or ""),
+            author=str(find_nested_value(change, "lastModifiedBy", "user", "displayName") or ""),
             modified_at=str(change.get("lastModifiedDateTime") or ""),
             is_shared="shared" in change,
         )
 
 
-def _kept(file: Path, drive_id: str) -> Drive | None:
+def _load_cached_drive(file: Path, drive_id: str) -> Drive | None:
     """Return the cached state of this drive; None for anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         kept = json.loads(file.read_text())
@@ -180,7 +180,7 @@ def _kept(file: Path, drive_id: str) -> Drive | None:
     return None
 
 
-def _keep(file: Path, drive_id: str, drive: Drive) -> None:
+def _store_cached_drive(file: Path, drive_id: str, drive: Drive) -> None:
     """Store the cache atomically: another run may read it."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     state = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
@@ -205,55 +205,59 @@ class Page:
     was_published: bool
 
 
-def pages_of(graph: Graph, site: str) -> dict[str, Page]:
-    """Return the pages of a site, by their `place_of` keys."""
+def list_site_pages(graph: Graph, site: str) -> dict[str, Page]:
+    """Return the pages of a site, by their `normalise_page_path` keys."""
     found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
-    return {place_of(str(item.get("webUrl") or "")): _page(item) for item in found}
+    return {normalise_page_path(str(item.get("webUrl") or "")): _build_page(item) for item in found}
 
 
-def place_of(url: str) -> str:
+def normalise_page_path(url: str) -> str:
     """Return the normalised path of an address, the same for a page and for its file."""
     return unquote(urlsplit(url).path).casefold()
 
 
-def read_page(graph: Graph, site: str, page_id: str) -> Content:
+def read_site_page(graph: Graph, site: str, page_id: str) -> Content:
     """Return the content of a published page. Raises NotThere, Unreadable."""
     reply = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
-    page = _page(reply)
+    page = _build_page(reply)
     if not page.is_published:
-        raise Unreadable(edited(page))
-    body = f"<h1>{escape(page.title)}</h1>{''.join(_parts(reply.get('canvasLayout')))}"
-    return Content(document_of(page.title, body), title=page.title, sections=sections_of_html(body))
+        raise Unreadable(format_editing_notice(page))
+    body = f"<h1>{escape(page.title)}</h1>{''.join(_iterate_web_parts(reply.get('canvasLayout')))}"
+    return Content(build_html_document(page.title, body), title=page.title, sections=list_html_sections(body))
 
 
-def edited(page: Page) -> str:
+def format_editing_notice(page: Page) -> str:
     return _("“%(name)s” is being edited there: it is read again when it is published.") % {"name": page.title}
 
 
-def _page(data: Mapping[str, Any]) -> Page:
+def _build_page(data: Mapping[str, Any]) -> Page:
     state = data.get("publishingState")
     return Page(
         id=str(data.get("id") or ""),
         title=str(data.get("title") or ""),
         version=str(data.get("eTag") or "")[:200],
-        library=str(dug(data, "parentReference", "listId") or ""),
-        is_published=dug(state, "level") == "published",
-        was_published=str(dug(state, "versionId") or "0").partition(".")[0] != "0",
+        library=str(find_nested_value(data, "parentReference", "listId") or ""),
+        is_published=find_nested_value(state, "level") == "published",
+        was_published=str(find_nested_value(state, "versionId") or "0").partition(".")[0] != "0",
     )
 
 
-def _parts(canvas: Any) -> Iterator[str]:
+def _iterate_web_parts(canvas: Any) -> Iterator[str]:
     """Yield the web parts from top to bottom, those of the vertical section last."""
-    for section in listed(canvas, "horizontalSections"):
-        for column in listed(section, "columns"):
-            yield from map(_part, listed(column, "webparts"))
-    yield from map(_part, listed(canvas, "verticalSection", "webparts"))
+    for section in list_nested_objects(canvas, "horizontalSections"):
+        for column in list_nested_objects(section, "columns"):
+            yield from map(_extract_part_text, list_nested_objects(column, "webparts"))
+    yield from map(_extract_part_text, list_nested_objects(canvas, "verticalSection", "webparts"))
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def _extract_part_text(part: Mapping[str, Any]) -> str:
     """Return a web part's text; of parts other than text, what SharePoint's own search reads."""
     if isinstance(part.get("innerHtml"), str):
         return f"<div>{part['innerHtml']}</div>"
-    made = dug(part, "data", "serverProcessedContent")
-    plain = [f"<p>{escape(str(item.get('value') or ''))}</p>" for item in listed(made, "searchablePlainTexts")]
-    return "".join([*plain, *(f"<div>{item.get('value') or ''}</div>" for item in listed(made, "htmlStrings"))])
+    made = find_nested_value(part, "data", "serverProcessedContent")
+    plain = [
+        f"<p>{escape(str(item.get('value') or ''))}</p>" for item in list_nested_objects(made, "searchablePlainTexts")
+    ]
+    return "".join(
+        [*plain, *(f"<div>{item.get('value') or ''}</div>" for item in list_nested_objects(made, "htmlStrings"))]
+    )

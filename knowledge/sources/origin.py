@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from authz.principal import Principal
 from knowledge.models import Document, Folder, SourceItem
-from knowledge.sources.base import section_url
-from knowledge.sources.reading import kind_of
+from knowledge.sources.base import find_section_url
+from knowledge.sources.reading import find_connector_type
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Origin:
     gone_at: datetime | None
 
 
-def origin_of(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
+def find_document_origin(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
     """Return a document's origin; None without a source, or if hidden from this person."""
     rows = SourceItem.objects.visible_to(principal).filter(document=document).select_related("source")
     row = rows.first()
     if row is None:
         return None
     is_place_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
-    url = section_url(row.url, row.sections, tuple(heading_path))
+    url = find_section_url(row.url, row.sections, tuple(heading_path))
     return Origin(
         source=row.source.name,
-        noun=str(kind_of(row.source.kind).noun),
+        noun=str(find_connector_type(row.source.kind).noun),
         path=row.path if is_place_seen else PurePosixPath(row.path).name,
         url=url if url.startswith(("https://", "http://")) else "",
         author=row.author,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.storage.sealing import SealBroken, seal, unseal
+from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
 from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import (
     Connector,
@@ -26,14 +26,22 @@ from knowledge.sources.base import (
     Missed,
     Settings,
     connectors,
-    load,
-    words_of,
+    find_field_labels,
+    load_connectors,
 )
 from knowledge.sources.files import remove_cache
-from knowledge.sources.rights import CLOSED, require_met, stated_rights, take_rights
-from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, paced, storable
-from knowledge.sources.schedule import Pace, next_time
-from knowledge.sources.sync import PROGRESS_S, Keeper, items_of
+from knowledge.sources.rights import CLOSED, apply_source_rights, read_stated_rights, require_matched_rules
+from knowledge.sources.runs import (
+    Overtaken,
+    build_leased_pace,
+    clean_foreign_text,
+    count_consecutive_failures,
+    finish_source_run,
+    start_source_run,
+    store_run_progress,
+)
+from knowledge.sources.schedule import Pace, compute_next_run
+from knowledge.sources.sync import PROGRESS_S, Keeper, load_source_items
 
 log = structlog.get_logger(__name__)
 TITLES = 10  # that a try shows
@@ -50,15 +58,15 @@ class Preview:
     problems: tuple[str, ...]
 
 
-def kind_of(name: str) -> type[Connector]:
+def find_connector_type(name: str) -> type[Connector]:
     """Return a kind of source by name. Raises UnknownName."""
-    load()
+    load_connectors()
     return connectors.get(name)
 
 
-def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
+def validate_settings(kind: str, given: Mapping[str, Any]) -> Settings:
     """Return the settings of a kind of source. Raises InvalidInput, with the labels of the form."""
-    wanted = kind_of(kind).wants
+    wanted = find_connector_type(kind).wants
     try:
         checked: Settings = wanted.model_validate(dict(given))
     except ValidationError as error:
@@ -73,31 +81,31 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
         if field is None:
             raise InvalidInput(_("A source of this kind has no setting “%(name)s”.") % {"name": name}) from error
         why = why or _("it is missing or not of the right kind")
-        raise InvalidInput(f"{words_of(field)[0]}: {why}") from error
+        raise InvalidInput(f"{find_field_labels(field)[0]}: {why}") from error
     return checked
 
 
-def preview(source: Source, *, secret: str) -> Preview:
+def preview_source(source: Source, *, secret: str) -> Preview:
     """Return what a source, stored or not, would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
-        connector = _connector(source, ConnectorContext(secret, pace=Pace(source.most_per_minute), cache=cache))
+        connector = _build_connector(source, ConnectorContext(secret, pace=Pace(source.most_per_minute), cache=cache))
         try:
-            stated_rights(source, connector)
-            return _previewed(connector)
+            read_stated_rights(source, connector)
+            return _preview_listing(connector)
         finally:
             connector.close()
     finally:
         remove_cache(cache)
 
 
-def _previewed(connector: Connector) -> Preview:
+def _preview_listing(connector: Connector) -> Preview:
     titles: list[str] = []
     problems: list[str] = []
     found = 0
-    for item in map(taken_in, connector.listing()):
+    for item in map(normalise_item, connector.listing()):
         if not isinstance(item, Item):
-            problems.append(storable(item.why))
+            problems.append(clean_foreign_text(item.why))
             continue
         found += 1
         if len(titles) < TITLES:
@@ -113,12 +121,12 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
     Failures are recorded in the run. by: whoever asked for it.
     """
     source = Source.unscoped.select_related("folder").get(pk=source_id)
-    run = begin(source, trigger, by=by)
+    run = start_source_run(source, trigger, by=by)
     if run is None:
         return None
     problem = ""
     try:
-        _read(source, run)
+        _import_listing(source, run)
     except Overtaken:
         return run
     except CopilotError as error:
@@ -128,26 +136,26 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
         log.exception("source.failed", source=str(source.pk))
         problem = _("Something went wrong here: see the log of the worker.")
     try:
-        finish(run, problem=problem)
+        finish_source_run(run, problem=problem)
     except Overtaken:
         return run
-    _plan(source)
+    _schedule_next_run(source)
     return run
 
 
-def _read(source: Source, run: SourceRun) -> None:
-    items = items_of(source)
+def _import_listing(source: Source, run: SourceRun) -> None:
+    items = load_source_items(source)
     known = {row.original_id: Known(row.version, row.memory) for row in items.values() if not row.failure}
-    pace = paced(run, Pace(source.most_per_minute))
-    reading = ConnectorContext(opened_secret(source), known, source.state, pace, cache=str(source.pk))
-    connector = _connector(source, reading)
+    pace = build_leased_pace(run, Pace(source.most_per_minute))
+    reading = ConnectorContext(open_source_secret(source), known, source.state, pace, cache=str(source.pk))
+    connector = _build_connector(source, reading)
     try:
-        accesses = stated_rights(source, connector)
-        listing: Iterable[Item | Missed] = map(taken_in, connector.listing())
+        accesses = read_stated_rights(source, connector)
+        listing: Iterable[Item | Missed] = map(normalise_item, connector.listing())
         if accesses:
-            listing = _whole(run, listing)
-            require_met(accesses, listing)
-        closed = take_rights(run, source, accesses)
+            listing = _collect_listing(run, listing)
+            require_matched_rules(accesses, listing)
+        closed = apply_source_rights(run, source, accesses)
         Source.unscoped.filter(pk=source.pk).update(state={**source.state, CLOSED: closed})
         Keeper(run, source, connector, items=items).keep_all(listing)
     finally:
@@ -156,61 +164,65 @@ def _read(source: Source, run: SourceRun) -> None:
         Source.unscoped.filter(pk=source.pk).update(state={**connector.state, CLOSED: closed})
 
 
-def _whole(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
+def _collect_listing(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
     """Return a listing to its end, while the run keeps its lease."""
     found, told_at = list[Item | Missed](), time.monotonic()
     for item in listing:
         found.append(item)
         if time.monotonic() - told_at > PROGRESS_S:
-            keep(run)
+            store_run_progress(run)
             told_at = time.monotonic()
     return found
 
 
-def _connector(source: Source, reading: ConnectorContext) -> Connector:
-    return kind_of(source.kind)(checked_settings(source.kind, source.settings), reading)
+def _build_connector(source: Source, reading: ConnectorContext) -> Connector:
+    return find_connector_type(source.kind)(validate_settings(source.kind, source.settings), reading)
 
 
 @transaction.atomic
-def _plan(source: Source) -> None:
+def _schedule_next_run(source: Source) -> None:
     """Set the time of the next scheduled run."""
     current = Source.unscoped.select_for_update().get(pk=source.pk)
-    at = next_time(current, timezone.now(), failures=failures_in_a_row(current))
+    at = compute_next_run(current, timezone.now(), failures=count_consecutive_failures(current))
     Source.unscoped.filter(pk=source.pk).update(next_at=at)
 
 
-def sealed_secret(secret: str, address: str) -> str:
+def seal_source_secret(secret: str, address: str) -> str:
     """Return a secret as it is stored, for this address alone."""
-    return seal(secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
+    return seal_text(secret, purpose=_build_seal_purpose(address), secrets=[django_settings.SECRET_KEY])
 
 
-def opened_secret(source: Source) -> str:
+def open_source_secret(source: Source) -> str:
     """Return a secret in the clear. Raises InvalidInput if sealed for another address or by another site secret."""
-    address = checked_settings(source.kind, source.settings).address
+    address = validate_settings(source.kind, source.settings).address
     try:
-        return unseal(source.encrypted_secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
+        return unseal_text(
+            source.encrypted_secret, purpose=_build_seal_purpose(address), secrets=[django_settings.SECRET_KEY]
+        )
     except SealBroken:
         raise InvalidInput(
             _("The secret was stored for another address or another COPILOT_SECRET_KEY: enter it again.")
         ) from None
 
 
-def _purpose(address: str) -> str:
+def _build_seal_purpose(address: str) -> str:
     return f"copilot source of documents {address}"
 
 
 MAX = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem has them
 
 
-def taken_in(each: Item | Missed) -> Item | Missed:
+def normalise_item(each: Item | Missed) -> Item | Missed:
     """Return an item with its path in NFC, as rules are read; one that cannot be stored is missed, without stopping the others."""
     if isinstance(each, Missed):
         return each
     for name, most in MAX.items():
         text = getattr(each, name)
-        if text != storable(text):
-            return Missed(storable(each.id), _("Its name has characters that cannot be stored: rename it there."))
+        if text != clean_foreign_text(text):
+            return Missed(
+                clean_foreign_text(each.id), _("Its name has characters that cannot be stored: rename it there.")
+            )
         if len(text) > most:
             message = _("Its name or address has more than %(most)s characters: shorten it there.")
-            return Missed(storable(each.id), message % {"most": most})
+            return Missed(clean_foreign_text(each.id), message % {"most": most})
     return replace(each, path=normalize("NFC", each.path))

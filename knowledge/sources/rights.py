@@ -13,38 +13,38 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from authz.permissions import Right
-from authz.rights.grants import Origin, give, settle
-from authz.rights.holders import Holder, granted_above
+from authz.rights.grants import Origin, grant_rights, sync_origin_grants
+from authz.rights.holders import Holder, find_inherited_grants
 from knowledge.models import Folder, FolderLink, Source, SourceItem, SourceRun
-from knowledge.parsers.base import accepted_extensions, load
+from knowledge.parsers.base import list_accepted_extensions, load_parsers
 from knowledge.services.access import break_inheritance, restore_inheritance
 from knowledge.services.folders import ensure_path
 from knowledge.services.tree import lock_tree
 from knowledge.sources.base import Access, Connector, Item, Missed, Unreadable
-from knowledge.sources.rules import folder_path
-from knowledge.sources.runs import note, require_held
+from knowledge.sources.rules import normalise_folder_path
+from knowledge.sources.runs import lock_held_run, record_run_failure
 
-CLOSED = "closed_folders"  # in the state of a source: what `take_rights` gives
+CLOSED = "closed_folders"  # in the state of a source: what `apply_source_rights` gives
 _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
-def stated_rights(source: Source, connector: Connector) -> list[Access]:
+def read_stated_rights(source: Source, connector: Connector) -> list[Access]:
     """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
     accesses = connector.rights() if source.takes_rights else []
     if accesses is None:
         raise Unreadable(
             _("This source does not say who can see what: do not copy rights from the source, and give them here.")
         )
-    _refuse_files(accesses)
+    _refuse_file_rules(accesses)
     return accesses
 
 
-def require_met(accesses: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
+def require_matched_rules(accesses: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
     """Raise Unreadable for a rule that matches nothing: it may be misspelt and leave the intended folder open."""
     folders, dark = set[str](), list[str]()
     for item in listed:
-        path = folder_path(item.path if isinstance(item, Item) else item.id)
-        folders.update(_above(path))
+        path = normalise_folder_path(item.path if isinstance(item, Item) else item.id)
+        folders.update(_list_parent_paths(path))
         if isinstance(item, Missed) and item.is_branch:
             dark.append(path)
     for access in accesses:
@@ -58,44 +58,46 @@ def require_met(accesses: Iterable[Access], listed: Iterable[Item | Missed]) -> 
             )
 
 
-def take_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
+def apply_source_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
     """Apply access rules before importing items. Return {path: ids of the folders that this source closed for it}.
 
     Raises Unreadable where a folder that a rule closes does not hold what it should: what is granted stays then.
     """
     with transaction.atomic():
-        require_held(run)
+        lock_held_run(run)
         lock_tree(source.folder.knowledge_base_id)  # before a folder is added, which shares it
-        return _settled(run, source, accesses)
+        return _settle_rights(run, source, accesses)
 
 
-def end_rights(source: Source) -> None:
+def end_source_grants(source: Source) -> None:
     """End the grants of a deleted source; folders that it closed stay closed."""
-    settle(_origin(source), Right.VIEW, [], on=Folder)
+    sync_origin_grants(_build_origin(source), Right.VIEW, [], on=Folder)
 
 
-def _settled(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
+def _settle_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
     ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, list[Folder]]()
     wanted: list[tuple[Folder, Holder]] = []
     closed: dict[str, list[str]] = {}
     for access in accesses:
         folders = [ensure_path(None, source.folder, tuple(access.prefix.split("/")) if access.prefix else ())]
-        folders += _others(source, before.get(access.prefix, []), folders[0])  # renamed here, with the same content
-        newly = {str(folder.pk) for folder in folders if _close(folder)}
+        folders += _list_existing_folders(
+            source, before.get(access.prefix, []), folders[0]
+        )  # renamed here, with the same content
+        newly = {str(folder.pk) for folder in folders if _stop_inheritance(folder)}
         ruled[access.prefix] = folders
         ids = {str(folder.pk) for folder in folders}
         closed[access.prefix] = sorted(ids & (newly | ours))  # closed by a person, so only a person opens it
-        wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
-    _require_inside(source, ruled)
+        wanted += [(folder, holder) for holder in _find_holders(run, access) for folder in folders]
+    _require_documents_inside(source, ruled)
     held = {str(folder.pk) for folders in ruled.values() for folder in folders}
-    settle(_origin(source), Right.VIEW, wanted, on=Folder)
-    for folder in _others(source, ours - held) if accesses else ():
+    sync_origin_grants(_build_origin(source), Right.VIEW, wanted, on=Folder)
+    for folder in _list_existing_folders(source, ours - held) if accesses else ():
         restore_inheritance(None, folder)  # in the source it is as open as its parent
     return closed if accesses else before
 
 
-def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
+def _require_documents_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     """Raise Unreadable for a document of a rule's path that was moved elsewhere here, out of the rule's reach."""
     inside = {
         prefix: set(FolderLink.objects.filter(ancestor__in=folders).values_list("descendant_id", flat=True))
@@ -104,7 +106,7 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     }
     rows = SourceItem.unscoped.filter(source=source).exclude(document=None)
     for path, folder_id in rows.values_list("path", "document__folder_id"):
-        prefix = next((item for item in _above(folder_path(path)) if item in inside), None)
+        prefix = next((item for item in _list_parent_paths(normalise_folder_path(path)) if item in inside), None)
         is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
             message = _(
@@ -114,50 +116,50 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
             raise Unreadable(message % {"path": path, "below": prefix})
 
 
-def _above(path: str) -> list[str]:
+def _list_parent_paths(path: str) -> list[str]:
     """Return the folders that a path lies in, the innermost first."""
     return [str(parent) for parent in PurePosixPath(path).parents][:-1]
 
 
-def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
+def _list_existing_folders(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
     """Return the folders that still exist."""
     rows = Folder.unscoped.filter(pk__in=list(ids), knowledge_base_id=source.folder.knowledge_base_id)
     return list(rows.exclude(pk=but.pk) if but else rows)
 
 
-def _close(folder: Folder) -> bool:
+def _stop_inheritance(folder: Folder) -> bool:
     """Stop a folder's inheritance; rights to manage, add and change are kept. Return whether it was open."""
     current = Folder.unscoped.get(pk=folder.pk)
     if not current.inherits:
         return False
-    for (holder, right), ends in granted_above(current).items():
+    for (holder, right), ends in find_inherited_grants(current).items():
         if right not in _NOT_TAKEN_OVER:
-            give(None, [right], current, to=holder, expires_at=ends)
+            grant_rights(None, [right], current, to=holder, expires_at=ends)
     break_inheritance(None, current)
     return True
 
 
-def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
+def _find_holders(run: SourceRun, access: Access) -> Iterable[Holder]:
     """Return the people and groups with these names here; unknown names grant nothing."""
     users = {user.username: user for user in User.objects.filter(username__in=access.users)}
     groups = {group.name: group for group in Group.objects.filter(name__in=access.groups)}
     for name in sorted(access.users - users.keys()):
-        note(run, access.prefix or "/", _("There is nobody called “%(name)s” here.") % {"name": name})
+        record_run_failure(run, access.prefix or "/", _("There is nobody called “%(name)s” here.") % {"name": name})
     for name in sorted(access.groups - groups.keys()):
-        note(run, access.prefix or "/", _("There is no group called “%(name)s” here.") % {"name": name})
+        record_run_failure(run, access.prefix or "/", _("There is no group called “%(name)s” here.") % {"name": name})
     return [*users.values(), *groups.values()]
 
 
-def _refuse_files(accesses: Iterable[Access]) -> None:
+def _refuse_file_rules(accesses: Iterable[Access]) -> None:
     """Raise Unreadable for a rule that names a file: rules are for folders and would leave the file open."""
-    load()
+    load_parsers()
     for access in accesses:
-        if access.prefix.lower().endswith(tuple(accepted_extensions())):
+        if access.prefix.lower().endswith(tuple(list_accepted_extensions())):
             raise Unreadable(
                 _("“%(name)s” is a file, but rights are set for folders. Nothing is imported until that is fixed.")
                 % {"name": access.prefix}
             )
 
 
-def _origin(source: Source) -> Origin:
+def _build_origin(source: Source) -> Origin:
     return Origin(source.pk, source.name)

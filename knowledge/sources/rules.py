@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from authz.sign_in.addresses import accounts_with, folded
+from authz.sign_in.addresses import find_accounts_by_address, fold_address
 from copilot_site.lib.text.one_line import tidy_line
 from knowledge.sources.base import Access, Unreadable
 
@@ -39,17 +39,17 @@ class _Rules(BaseModel):
     rights: list[_Rule]
 
 
-def folder_path(path: str) -> str:
+def normalise_folder_path(path: str) -> str:
     """Return a path in the names that its folders get here, in NFC; rules are compared by it."""
     return "/".join(name for part in normalize("NFC", path).split("/") if (name := tidy_line(part)))
 
 
-def prefixes_of(folders: Sequence[str]) -> list[str]:
+def list_path_prefixes(folders: Sequence[str]) -> list[str]:
     """Return the paths of nested folders, from the top, "" first."""
-    return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
+    return [normalise_folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
-def read_rules(data: bytes | None) -> list[Access]:
+def parse_access_rules(data: bytes | None) -> list[Access]:
     """Parse rules. data: of the file; None without one. Raises Unreadable for anything ambiguous."""
     if data is not None and len(data) > MAX_BYTES:
         raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
@@ -62,7 +62,7 @@ def read_rules(data: bytes | None) -> list[Access]:
         raise Unreadable(_("%(file)s is not clear: nothing is imported until it is.") % {"file": FILE}) from error
     found = {}
     for rule in rules:
-        prefix = folder_path(rule.below)
+        prefix = normalise_folder_path(rule.below)
         if prefix in found or ".." in prefix.split("/"):
             raise Unreadable(_("%(file)s contradicts itself about “%(below)s”.") % {"file": FILE, "below": rule.below})
         found[prefix] = Access(prefix, frozenset(rule.people), frozenset(rule.groups))
@@ -87,31 +87,31 @@ class Readers:
         return Readers(self.people() & other.people(), self.groups & other.groups)
 
 
-def _pairs(lines: list[str]) -> list[str]:
+def _check_pair_lines(lines: list[str]) -> list[str]:
     """Check lines of pairs. Raises ValueError for an invalid line."""
     if any("=" not in line for line in lines):
         raise ValueError(_("write each as a name there, = and a name here"))
     return lines
 
 
-Pairs = Annotated[list[str], AfterValidator(_pairs)]
+Pairs = Annotated[list[str], AfterValidator(_check_pair_lines)]
 """Lines of `a name there = a name here`, of settings."""
 
 
-def group_here(lines: list[str], *names: Any) -> str | None:
+def find_local_group(lines: list[str], *names: Any) -> str | None:
     """Return the group here for one of its names in the source: "" for nobody; None if the lines do not mention it."""
     pairs = [line.partition("=") for line in lines]
     known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
     return next((known[str(item).casefold()] for item in names if str(item or "").casefold() in known), None)
 
 
-def usernames_with(addresses: Iterable[str]) -> frozenset[str]:
+def find_usernames_by_email(addresses: Iterable[str]) -> frozenset[str]:
     """Return the sign-in names of those with one of these e-mail addresses; unknown and shared addresses give nobody."""
-    wanted = {folded(address) for address in addresses}
-    found = accounts_with(wanted, User.objects.all())
+    wanted = {fold_address(address) for address in addresses}
+    found = find_accounts_by_address(wanted, User.objects.all())
     return frozenset(user.username for address, user in found.items() if address in wanted)
 
 
-def username_with(address: str) -> str:
+def find_username_by_email(address: str) -> str:
     """Return the same for one address; "" for nobody."""
-    return next(iter(usernames_with([address])), "")
+    return next(iter(find_usernames_by_email([address])), "")

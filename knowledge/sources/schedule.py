@@ -14,18 +14,18 @@ SOON = timedelta(minutes=10)  # after a run that failed
 MAX_IN_A_ROW = 3  # of those; then it waits for its turn
 
 
-def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
+def compute_next_run(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
     """Return the time of the next scheduled run after `now`; None for a source read only by hand. failures: in a row."""
     if not source.is_active or source.every_minutes == Every.NEVER:
         return None
     regular = now + timedelta(minutes=source.every_minutes)
     if source.at is not None and source.every_minutes >= Every.DAY:
-        regular = _at(regular - timedelta(days=1), source.at)
+        regular = _find_next_clock_time(regular - timedelta(days=1), source.at)
     soon = now + SOON * failures
-    return _outside(min(regular, soon) if 0 < failures <= MAX_IN_A_ROW else regular, source)
+    return _skip_quiet_time(min(regular, soon) if 0 < failures <= MAX_IN_A_ROW else regular, source)
 
 
-def is_quiet(source: Source, now: datetime) -> bool:
+def is_quiet_time(source: Source, now: datetime) -> bool:
     """Tell whether it is quiet time, without scheduled runs."""
     if source.quiet_from is None or source.quiet_until is None or source.quiet_from == source.quiet_until:
         return False
@@ -35,7 +35,7 @@ def is_quiet(source: Source, now: datetime) -> bool:
     return here >= source.quiet_from or here < source.quiet_until  # over midnight
 
 
-def _at(after: datetime, at: TimeOfDay) -> datetime:
+def _find_next_clock_time(after: datetime, at: TimeOfDay) -> datetime:
     """Return the first time after `after` at which clocks here show `at`."""
     here = timezone.localtime(after)
     for days in count():
@@ -45,8 +45,12 @@ def _at(after: datetime, at: TimeOfDay) -> datetime:
     raise AssertionError  # days do not end
 
 
-def _outside(moment: datetime, source: Source) -> datetime:
-    return _at(moment, source.quiet_until) if is_quiet(source, moment) and source.quiet_until else moment
+def _skip_quiet_time(moment: datetime, source: Source) -> datetime:
+    return (
+        _find_next_clock_time(moment, source.quiet_until)
+        if is_quiet_time(source, moment) and source.quiet_until
+        else moment
+    )
 
 
 class Pace:

@@ -12,8 +12,8 @@ from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Source, Trigger
 from knowledge.sources.reading import read_source
-from knowledge.sources.runs import close_abandoned, failures_in_a_row
-from knowledge.sources.schedule import SOON, next_time
+from knowledge.sources.runs import close_abandoned_source_runs, count_consecutive_failures
+from knowledge.sources.schedule import SOON, compute_next_run
 
 log = structlog.get_logger(__name__)
 QUEUE = "bulk"
@@ -41,19 +41,19 @@ def run_due_sources() -> None:
     A run whose worker was killed is begun again at once, the first time.
     """
     now = timezone.now()
-    for source in close_abandoned():
-        failures = failures_in_a_row(source)
-        at = now if failures == 1 else next_time(source, now, failures=failures)
+    for source in close_abandoned_source_runs():
+        failures = count_consecutive_failures(source)
+        at = now if failures == 1 else compute_next_run(source, now, failures=failures)
         Source.unscoped.filter(pk=source.pk, is_active=True).update(next_at=at)
     due = Source.unscoped.filter(Q(next_at__lte=now), is_active=True).order_by(F("next_at"))
     for source in due:
         with transaction.atomic():
             mine = Source.unscoped.select_for_update(skip_locked=True).filter(pk=source.pk, next_at=source.next_at)
-            if mine.update(next_at=next_time(source, now)):
-                queue_run(source, Trigger.SCHEDULE)
+            if mine.update(next_at=compute_next_run(source, now)):
+                queue_source_run(source, Trigger.SCHEDULE)
 
 
-def queue_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
+def queue_source_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
     """Queue the reading of a source when the transaction commits."""
     args = (str(source.pk), str(trigger), by.user_id if by else 0)
     transaction.on_commit(lambda: run_source.apply_async(args=args, queue=QUEUE), robust=True)

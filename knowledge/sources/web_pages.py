@@ -11,8 +11,8 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from django.utils.translation import gettext as _
 from lxml import etree, html
 
-from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url
-from knowledge.parsers.formats.html import decoded_page
+from copilot_site.lib.outgoing.addresses import AddressRefused, parse_url
+from knowledge.parsers.formats.html import decode_page
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html.hidden import Look, Looks
 from knowledge.sources.base import Content, Unreadable
@@ -37,33 +37,33 @@ class Page:
     may_follow: bool
 
 
-def read_page(body: bytes, url: str, content_type: str = "") -> Page:
+def parse_web_page(body: bytes, url: str, content_type: str = "") -> Page:
     """Parse a page. Raises Unreadable for other content."""
     if len(body) > MAX_BYTES:
         raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MAX_BYTES // 1_000_000})
     try:
-        tree = html.document_fromstring(_text(body, content_type))
+        tree = html.document_fromstring(_decode_page(body, content_type))
         base = urljoin(url, next(iter(tree.xpath("string(//base/@href)").split()), ""))
         robots = " ".join(tree.xpath("//meta[translate(@name, 'ROBTS', 'robts') = 'robots']/@content")).lower()
         canonical = next(iter(tree.xpath("//link[translate(@rel, 'CANOIL', 'canoil') = 'canonical']/@href")), "")
-        links = tuple(dict.fromkeys(_links(tree, base)))
-        sections = tuple(_sections(tree))
+        links = tuple(dict.fromkeys(_iterate_links(tree, base)))
+        sections = tuple(_iterate_sections(tree))
         has_scripts = bool(tree.xpath("//script"))
-        _drop_unseen(tree)
-        content = _content(tree, sections)
+        _remove_hidden_content(tree)
+        content = _extract_content(tree, sections)
     except (etree.LxmlError, ValueError, RecursionError) as error:
         raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
     return Page(
         content,
         links,
-        canonical=_absolute(base, canonical) if canonical else "",
+        canonical=_build_absolute_url(base, canonical) if canonical else "",
         is_for_browsers=has_scripts and len(re.sub(r"<[^>]+>|\s+", "", content.data.decode())) < MIN_TEXT,
         may_keep="noindex" not in robots and "none" not in robots,
         may_follow="nofollow" not in robots and "none" not in robots,
     )
 
 
-def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
+def _extract_content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
     from trafilatura import extract
     from trafilatura.metadata import extract_metadata
 
@@ -85,12 +85,12 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
         page.encode(),
         title=title[:300],
         author=(metadata.author or "" if metadata else "")[:200],
-        modified_at=_day(metadata.date if metadata else None),
+        modified_at=_parse_day(metadata.date if metadata else None),
         sections=sections,
     )
 
 
-def _drop_unseen(tree: Any) -> None:
+def _remove_hidden_content(tree: Any) -> None:
     """Remove hidden content from a page. Struck-out text stays; scripts and styles are left alone."""
     looks = Looks(tree)
 
@@ -110,24 +110,24 @@ def _drop_unseen(tree: Any) -> None:
     look_at(tree, Look())
 
 
-def _links(tree: Any, base: str) -> Iterator[str]:
+def _iterate_links(tree: Any, base: str) -> Iterator[str]:
     for href in tree.xpath("//a[not(contains(concat(' ', @rel, ' '), ' nofollow '))]/@href")[:MAX_LINKS]:
-        url = _absolute(base, href)
+        url = _build_absolute_url(base, href)
         if url:
             yield url
 
 
-def _absolute(base: str, href: str) -> str:
+def _build_absolute_url(base: str, href: str) -> str:
     """Return an http(s) address without its fragment; "" for anything else."""
     try:
         url = urldefrag(urljoin(base, href.strip())).url
-        parsed_url(url)
+        parse_url(url)
     except (ValueError, AddressRefused):
         return ""
     return url if urlsplit(url).path else f"{url}/"
 
 
-def _sections(tree: Any) -> Iterator[tuple[str, str]]:
+def _iterate_sections(tree: Any) -> Iterator[tuple[str, str]]:
     """Return each heading with the anchor on it, in it, or on the section that it opens."""
     for heading in tree.xpath(_HEADINGS):
         inside = heading.xpath("string((.//@id | .//a/@name)[1])")
@@ -139,15 +139,15 @@ def _sections(tree: Any) -> Iterator[tuple[str, str]]:
             yield text, str(anchor)
 
 
-def _text(body: bytes, content_type: str) -> str:
+def _decode_page(body: bytes, content_type: str) -> str:
     declared = _CHARSET.search(content_type)
-    text = decoded_page(body, declared[1] if declared else "")
+    text = decode_page(body, declared[1] if declared else "")
     if not text.strip():
         raise ValueError("nothing is there")
     return text
 
 
-def _day(text: str | None) -> datetime | None:
+def _parse_day(text: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
     except ValueError:

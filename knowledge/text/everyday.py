@@ -14,13 +14,17 @@ import msgpack
 
 
 @cache
-def everyday_rates(language: str) -> dict[str, float]:
+def load_everyday_rates(language: str) -> dict[str, float]:
     """Return {word: share of all words said}, 0 … 1, of those above one in a million. Read once; do not change it.
 
     language: en or zh. The file has a header, then lists of words, each a hundredth of a power of ten rarer than the one before.
     Source: Speer, wordfreq 3.1, 2023 (zenodo.org/records/7199437). Raises ModuleNotFoundError where the package is missing.
     """
-    return {word: 10 ** (-place / 100) for place, words in enumerate(_lists(f"small_{language}")) for word in words}
+    return {
+        word: 10 ** (-place / 100)
+        for place, words in enumerate(_read_word_lists(f"small_{language}"))
+        for word in words
+    }
 
 
 def is_rare_english(words: Iterable[str]) -> bool:
@@ -28,10 +32,10 @@ def is_rare_english(words: Iterable[str]) -> bool:
     third of a second, where keeping it would take 40 MB. Raises ModuleNotFoundError where the package is missing.
     """
     wanted = set(words)
-    return bool(wanted) and any(not wanted.isdisjoint(listed) for listed in _lists("large_en"))
+    return bool(wanted) and any(not wanted.isdisjoint(listed) for listed in _read_word_lists("large_en"))
 
 
-def _lists(name: str) -> list[list[str]]:
+def _read_word_lists(name: str) -> list[list[str]]:
     spec = find_spec("wordfreq")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("The package wordfreq is not installed", name="wordfreq")

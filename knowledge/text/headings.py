@@ -7,6 +7,6 @@ _NUMBER = re.compile(
 )
 
 
-def without_number(heading: str) -> str:
+def remove_heading_number(heading: str) -> str:
     """Return a heading without its leading number; later numbers stay."""
     return _NUMBER.sub("", heading, count=1).strip()

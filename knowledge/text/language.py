@@ -12,7 +12,7 @@ HAN_SHARE = 0.1
 SAMPLE = 20_000  # characters
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """Return `zh`, `ja`, `ko` or `en`; "" for a text without letters."""
     sample = text[:SAMPLE]
     letters = len(_LETTER.findall(sample))

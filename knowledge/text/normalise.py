@@ -1,4 +1,4 @@
-"""Text of files, cleaned for people (`cleaned`), and normalised for searching and comparing (`normalise`)."""
+"""Text of files, cleaned for people (`clean_text`), and normalised for searching and comparing (`normalise_text`)."""
 
 import re
 import unicodedata
@@ -54,24 +54,24 @@ _RAISED = re.compile("(?<=\\d)(?=[⁰¹²³⁴-⁾ⁱⁿ])")
 _LOWERED = re.compile("(?<=\\d)(?=[₀-₎])")
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return the text as people read it, in composed characters (NFC): nothing that it says is changed. Idempotent.
 
     Invisible and forbidden characters are removed, every line end is a newline, every space is a plain one, and radicals, ligatures
     and joined forms are the characters they draw. PostgreSQL and every encoder accept it: no NUL, no surrogate.
     """
-    return _settled(text, partial(unicodedata.normalize, "NFC"))
+    return _normalise_until_stable(text, partial(unicodedata.normalize, "NFC"))
 
 
-def normalise(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return the text as it is searched and compared, never shown: cleaned, and NFKC. Idempotent.
 
     Full-width punctuation (，：；！？（）) is kept; numbers stay the same ones: 1½ is 1 1/2, 10⁶ is 10^6.
     """
-    return _settled(text, _folded)
+    return _normalise_until_stable(text, _apply_nfkc)
 
 
-def _settled(text: str, form: Callable[[str], str]) -> str:
+def _normalise_until_stable(text: str, form: Callable[[str], str]) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = _NEWLINES.sub("\n", text).translate(_TABLE)
@@ -79,19 +79,19 @@ def _settled(text: str, form: Callable[[str], str]) -> str:
         return text
     before = ""
     while text != before:
-        before, text = text, form(_INVISIBLE.sub(_kept, text)).translate(_TABLE)
+        before, text = text, form(_INVISIBLE.sub(_keep_joiners, text)).translate(_TABLE)
         if not _JOINER.search(text):
             break
     return text
 
 
-def _folded(text: str) -> str:
+def _apply_nfkc(text: str) -> str:
     """Apply NFKC outside punctuation. It puts marks in order, so that a joiner may get new neighbours."""
     text = _LOWERED.sub("_", _RAISED.sub("^", _FRACTION.sub(" ", text)))
     return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).replace("⁄", "/")
 
 
-def _kept(run: re.Match[str]) -> str:
+def _keep_joiners(run: re.Match[str]) -> str:
     """Return, of invisible characters, those that shape their neighbours: joiners and variants of letters and emoji."""
     before, after = run.string[run.start() - 1 : run.start()], run.string[run.end() : run.end() + 1]
     if _JOINED_SCRIPT.match(before):

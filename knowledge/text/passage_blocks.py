@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class PassageBlock:
 
     def names_in(self, text: str) -> list[str]:
         """Return the names of a table's columns; [] where it has none."""
-        return cells_in(text[self.start : self.end].split("\n", 1)[0]) if self.is_headed else []
+        return parse_cells(text[self.start : self.end].split("\n", 1)[0]) if self.is_headed else []
 
 
 _DEFAULTS = {name: field.default for name, field in PassageBlock.__dataclass_fields__.items()}
 
 
-def to_json(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
+def serialise_blocks(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
     """Return the block as JSON, without default values."""
     return [{name: value for name in _DEFAULTS if (value := getattr(one, name)) != _DEFAULTS[name]} for one in blocks]
 
 
-def from_json(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:
-    """Read the output of `to_json`."""
+def parse_blocks(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:
+    """Read the output of `serialise_blocks`."""
     return tuple(
         PassageBlock(**{**item, "links": tuple((start, end, to) for start, end, to in item.get("links", ()))})
         for item in value

@@ -1,7 +1,7 @@
 """Text to lexical terms, and the two halves of BM25 that meet in one inner product.
 
-A chunk is stored as a sparse vector of saturated term frequencies (`lexical_weights`); a question is a sparse vector
-of inverse document frequencies (`query_weights`). Their inner product is BM25 divided by the sum of the question's
+A chunk is stored as a sparse vector of saturated term frequencies (`compute_lexical_weights`); a question is a sparse vector
+of inverse document frequencies (`compute_query_weights`). Their inner product is BM25 divided by the sum of the question's
 own idf, so that its size means the same in every corpus. Document frequencies live with the question alone: no chunk
 is weighted again when the corpus grows.
 """
@@ -17,10 +17,10 @@ from operator import add
 import Stemmer
 from pgvector import SparseVector
 
-from knowledge.text.chinese_script import simplified
-from knowledge.text.normalise import normalise
+from knowledge.text.chinese_script import simplify_chinese
+from knowledge.text.normalise import normalise_text
 
-K1 = 1.2  # saturation of repeated terms; the default of Lucene, source as for `lexical_weights`
+K1 = 1.2  # saturation of repeated terms; the default of Lucene, source as for `compute_lexical_weights`
 B = 0.75  # how much a long chunk is held against itself; same source
 TERM_SPACE = 999_999_999  # pgvector's sparsevec numbers its dimensions from 1 to 1,000,000,000
 
@@ -35,7 +35,7 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # max·Unavailable, HTT
 _STEMMER = Stemmer.Stemmer("english")
 
 
-def terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """Return the terms of a text in reading order, repeats kept.
 
     Han: characters and neighbouring pairs, traditional ones as simplified. Kana and hangul: pairs (a lone character stands for
@@ -43,12 +43,12 @@ def terms(text: str) -> list[str]:
     (`kube-apiserver`, `maxUnavailable`, `app.kubernetes.io/name`), a version is its number (`v1.27` → `1.27`).
     """
     found: list[str] = []
-    for run in _RUN.finditer(simplified(normalise(text))):
-        found += _cjk_terms(run[0]) if run.lastgroup == "cjk" else _word_terms(run[0])
+    for run in _RUN.finditer(simplify_chinese(normalise_text(text))):
+        found += _extract_cjk_terms(run[0]) if run.lastgroup == "cjk" else _extract_word_terms(run[0])
     return found
 
 
-def _cjk_terms(run: str) -> list[str]:
+def _extract_cjk_terms(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     both = [""] * (2 * len(run) - 1)  # characters and pairs in turn
@@ -65,7 +65,7 @@ def is_han(text: str) -> bool:
 
 
 @lru_cache(maxsize=30_000)  # 10,000 passages in two languages have 22,000 words
-def _word_terms(word: str) -> tuple[str, ...]:
+def _extract_word_terms(word: str) -> tuple[str, ...]:
     if number := _DECIMAL.fullmatch(word):
         return (number[1],)
     found: list[str] = []
@@ -80,7 +80,7 @@ def _word_terms(word: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=50_000)  # of their 76,000 terms the rare third is made anew, in no time that could be measured
-def term_id(term: str) -> int:
+def hash_term(term: str) -> int:
     """Return a stable number for a term, 1 … 999,999,999: the same on every machine and in every release.
 
     Two terms can share a number; among 100,000 terms about five pairs do, which is below what a ranking can feel.
@@ -88,12 +88,12 @@ def term_id(term: str) -> int:
     return zlib.crc32(term.encode("utf-8", "surrogatepass")) % TERM_SPACE + 1
 
 
-def document_terms(text: str) -> dict[int, int]:
+def count_terms(text: str) -> dict[int, int]:
     """Return {term id: occurrences} of a text; their sum is the text's lexical length."""
-    return dict(Counter(map(term_id, terms(text))))
+    return dict(Counter(map(hash_term, extract_terms(text))))
 
 
-def lexical_weights(tf: Mapping[int, int], length: int, average_length: float) -> dict[int, float]:
+def compute_lexical_weights(tf: Mapping[int, int], length: int, average_length: float) -> dict[int, float]:
     """Return {term id: saturated frequency}, each in (0, 2.2): the chunk's half of BM25.
 
     length, average_length: in terms, of this chunk and of the corpus (> 0).
@@ -105,14 +105,14 @@ def lexical_weights(tf: Mapping[int, int], length: int, average_length: float) -
     return {term: count * (K1 + 1) / (count + damping) for term, count in tf.items()}
 
 
-def query_weights(
+def compute_query_weights(
     query_terms: Iterable[int], document_frequencies: Mapping[int, float], documents: int
 ) -> dict[int, float]:
     """Return {term id: share of the question's idf}: the question's half of BM25, on a scale of its own.
 
     document_frequencies: of the terms that occur; one that is missing occurs nowhere. It stays in the sum and is left
     out of the result, so a question of unknown words scores near 0 everywhere. A repeated term counts each time.
-    The inner product with `lexical_weights` is 1 for a chunk of average length with each term once, 2.2 at the most.
+    The inner product with `compute_lexical_weights` is 1 for a chunk of average length with each term once, 2.2 at the most.
     """
     idf: dict[int, float] = {}
     for term, count in Counter(query_terms).items():
@@ -124,6 +124,6 @@ def query_weights(
     return {term: weight / total for term, weight in idf.items() if document_frequencies.get(term, 0) > 0}
 
 
-def sparse(weights: Mapping[int, float]) -> SparseVector:
+def build_sparse_vector(weights: Mapping[int, float]) -> SparseVector:
     """Return term weights for pgvector; its dimensions count from 0 here and from 1 in SQL."""
     return SparseVector(dict(weights), TERM_SPACE + 1)

@@ -13,13 +13,18 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.http.read_only_admin import ReadOnlyAdmin
-from copilot_site.lib.outgoing.addresses import AddressRefused, parsed_url, require_plausible, services_at
+from copilot_site.lib.outgoing.addresses import (
+    AddressRefused,
+    build_http_service_policy,
+    parse_url,
+    require_plausible_host,
+)
 from knowledge.models import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
-from knowledge.webhooks.announcing import put_down, queue_delivery
-from knowledge.webhooks.sending import send
+from knowledge.webhooks.announcing import queue_delivery, record_delivery
+from knowledge.webhooks.sending import send_delivery
 from knowledge.webhooks.setting_up import delete_webhook, save_webhook
 
 
@@ -41,7 +46,7 @@ class WebhookForm(forms.ModelForm[Webhook]):
     def clean_url(self) -> str:
         url: str = self.cleaned_data["url"]
         try:
-            require_plausible(parsed_url(url)[0], services_at(url))
+            require_plausible_host(parse_url(url)[0], build_http_service_policy(url))
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
         return url
@@ -65,12 +70,12 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
         if "_addanother" in request.POST:
             return super().response_add(request, obj, post_url_continue)
         messages.success(request, _("“%(name)s” is saved.") % {"name": obj.name})
-        return self._tried(request, obj)
+        return self._send_trial(request, obj)
 
     def response_change(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
-        return self._tried(request, obj) if "_try" in request.POST else super().response_change(request, obj)
+        return self._send_trial(request, obj) if "_try" in request.POST else super().response_change(request, obj)
 
-    def _tried(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
+    def _send_trial(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
         if "_try" in request.POST:
             self.try_it(request, [obj])
         return redirect("admin:knowledge_webhook_change", obj.pk)
@@ -86,9 +91,9 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
     def try_it(self, request: HttpRequest, queryset: Any) -> None:
         """Send a message of the event `ping` at once."""
         for row in queryset:
-            delivery = put_down(row, WebhookEvent.PING, reverse("admin:index"), {})
-            record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row, detail={"tried": str(delivery.pk)})
-            sent = send(delivery.pk)
+            delivery = record_delivery(row, WebhookEvent.PING, reverse("admin:index"), {})
+            record_action(Principal.of(request.user), Action.WEBHOOK_CHANGED, row, detail={"tried": str(delivery.pk)})
+            sent = send_delivery(delivery.pk)
             if sent is not None and not sent.problem:
                 messages.success(
                     request, _("“%(name)s” accepted the test (%(n)s).") % {"name": row.name, "n": sent.status}
@@ -111,7 +116,9 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         for row in rows:
             row.state, row.attempts, row.next_at = DeliveryState.WAITING, 0, timezone.now()
             row.save(update_fields=["state", "attempts", "next_at"])
-            record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row.webhook, detail={"sent_again": str(row.pk)})
+            record_action(
+                Principal.of(request.user), Action.WEBHOOK_CHANGED, row.webhook, detail={"sent_again": str(row.pk)}
+            )
             queue_delivery(row)
         message = ngettext("%(n)d delivery is sent again.", "%(n)d deliveries are sent again.", len(rows))
         messages.success(request, message % {"n": len(rows)})

@@ -9,20 +9,20 @@ from knowledge.models import Document, Webhook, WebhookDelivery, WebhookEvent
 QUEUE = "maintenance"
 
 
-def announce(event: WebhookEvent, path: str, **ids: str | int) -> None:
+def announce_event(event: WebhookEvent, path: str, **ids: str | int) -> None:
     """Tell the active webhooks of this event when the transaction commits. path: of its page. ids: never content."""
     for webhook in Webhook.objects.filter(is_active=True, events__contains=[str(event)]):
-        put_down(webhook, event, path, ids)
+        record_delivery(webhook, event, path, ids)
 
 
 def announce_document(event: WebhookEvent, document: Document, **more: str | int) -> None:
     if document.is_attached:
         return  # of a conversation, which is private
     ids = {"knowledge_base_id": str(document.knowledge_base_id), "document_id": str(document.pk)}
-    announce(event, reverse("document", args=[document.pk]), **ids, **more)
+    announce_event(event, reverse("document", args=[document.pk]), **ids, **more)
 
 
-def put_down(webhook: Webhook, event: WebhookEvent, path: str, ids: dict[str, str | int]) -> WebhookDelivery:
+def record_delivery(webhook: Webhook, event: WebhookEvent, path: str, ids: dict[str, str | int]) -> WebhookDelivery:
     """Record one delivery, which a worker sends when the transaction commits."""
     now = timezone.now()
     data = {**ids, "url": f"{webhook.site}{path}"}

@@ -14,11 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from urllib3.exceptions import HTTPError
 
-from copilot_site.lib.outgoing.addresses import services_at
-from copilot_site.lib.outgoing.http import Session, refusal_in
+from copilot_site.lib.outgoing.addresses import build_http_service_policy
+from copilot_site.lib.outgoing.http import Session, find_refusal
 from copilot_site.lib.version import AGENT
 from knowledge.models import DeliveryState, WebhookDelivery
-from knowledge.webhooks.setting_up import SecretLost, opened_secret
+from knowledge.webhooks.setting_up import SecretLost, open_webhook_secret
 
 CONNECT_S, SILENCE_S = 5, 10
 LATER = tuple(
@@ -27,12 +27,12 @@ LATER = tuple(
 KEPT = timedelta(days=30)
 
 
-def send(delivery_id: UUID) -> WebhookDelivery | None:
+def send_delivery(delivery_id: UUID) -> WebhookDelivery | None:
     """Make one attempt; None where there is nothing to send now: sent, given up, or in another worker's hands."""
-    delivery = _claimed(delivery_id)
+    delivery = _claim_delivery(delivery_id)
     if delivery is None:
         return None
-    status, problem = _posted(delivery)
+    status, problem = _post_delivery(delivery)
     delivery.status, delivery.problem = status, problem[:300]
     if not problem:
         delivery.state, delivery.sent_at = DeliveryState.SENT, timezone.now()
@@ -42,25 +42,25 @@ def send(delivery_id: UUID) -> WebhookDelivery | None:
     return delivery
 
 
-def signature(secret: str, delivery_id: str, timestamp: int, body: bytes) -> str:
+def sign_message(secret: str, delivery_id: str, timestamp: int, body: bytes) -> str:
     """Return a message's signature. secret: `whsec_` and Base64."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = hmac.new(key, f"{delivery_id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(signed).decode()}"
 
 
-def due() -> list[WebhookDelivery]:
+def list_due_deliveries() -> list[WebhookDelivery]:
     """Return overdue deliveries, oldest first."""
     waiting = WebhookDelivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=timezone.now())
     return list(waiting.order_by("next_at")[:500])
 
 
-def forget_old() -> int:
+def delete_old_deliveries() -> int:
     return WebhookDelivery.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
 
 
 @transaction.atomic
-def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
+def _claim_delivery(delivery_id: UUID) -> WebhookDelivery | None:
     """Claim a delivery: the attempt is counted and the next one scheduled, so a dying worker loses one attempt."""
     rows = WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=True).select_related("webhook")
     row = rows.filter(pk=delivery_id, state=DeliveryState.WAITING, next_at__lte=timezone.now()).first()
@@ -71,20 +71,20 @@ def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
     return row
 
 
-def _posted(delivery: WebhookDelivery) -> tuple[int | None, str]:
+def _post_delivery(delivery: WebhookDelivery) -> tuple[int | None, str]:
     """Return the status and the problem; redirects are not followed, and the answer's body is not read."""
     if not delivery.webhook.is_active:
         return None, _("The webhook was switched off.")
     url, body, now = delivery.webhook.url, json.dumps(delivery.payload).encode(), int(time.time())
     try:
-        signed = signature(opened_secret(delivery.webhook), str(delivery.pk), now, body)
+        signed = sign_message(open_webhook_secret(delivery.webhook), str(delivery.pk), now, body)
         headers = {
             "Content-Type": "application/json", "User-Agent": AGENT,
             "webhook-id": str(delivery.pk), "webhook-timestamp": str(now), "webhook-signature": signed,
         }  # fmt: skip
         timeout = (CONNECT_S, SILENCE_S)
         with (
-            Session(services_at(url)) as session,
+            Session(build_http_service_policy(url)) as session,
             session.post(
                 url, data=body, headers=headers, stream=True, allow_redirects=False, timeout=timeout
             ) as answer,
@@ -95,7 +95,7 @@ def _posted(delivery: WebhookDelivery) -> tuple[int | None, str]:
     except SecretLost as error:
         return None, str(error)
     except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-        refusal = refusal_in(error)
+        refusal = find_refusal(error)
         return None, str(refusal) if refusal else _("The address does not answer (%(why)s).") % {
             "why": type(error).__name__
         }

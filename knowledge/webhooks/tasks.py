@@ -5,18 +5,18 @@ from uuid import UUID
 from celery import shared_task
 
 from knowledge.webhooks.announcing import QUEUE
-from knowledge.webhooks.sending import due, forget_old, send
+from knowledge.webhooks.sending import delete_old_deliveries, list_due_deliveries, send_delivery
 
 
 @shared_task(name="knowledge.send_webhook")
 def send_webhook(delivery_id: str) -> None:
     """Make one attempt; beat queues the next one if needed."""
-    send(UUID(delivery_id))
+    send_delivery(UUID(delivery_id))
 
 
 @shared_task(name="knowledge.send_due_webhooks")
 def send_due_webhooks() -> None:
     """Send due deliveries that failed or whose message was lost; delete those that are too old."""
-    for delivery in due():
+    for delivery in list_due_deliveries():
         send_webhook.apply_async(args=(str(delivery.pk),), queue=QUEUE)
-    forget_old()
+    delete_old_deliveries()

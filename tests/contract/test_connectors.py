@@ -8,12 +8,12 @@ import pytest
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Source
-from knowledge.sources.answers import paged
-from knowledge.sources.base import Connector, ConnectorContext, Item, Unreadable, connectors, load
-from knowledge.sources.reading import Preview, checked_settings, kind_of, preview
+from knowledge.sources.answers import iterate_pages
+from knowledge.sources.base import Connector, ConnectorContext, Item, Unreadable, connectors, load_connectors
+from knowledge.sources.reading import Preview, find_connector_type, preview_source, validate_settings
 from tests.site_server import Page, Reply, Site, serving_pages
 
-load()
+load_connectors()
 ON_THIS_MACHINE = {"folder"}
 WHERE: dict[str, dict[str, Any]] = {  # what a kind needs beside the address of its server
     "confluence": {"space": "ENG"},
@@ -26,7 +26,7 @@ WHERE: dict[str, dict[str, Any]] = {  # what a kind needs beside the address of 
     "web": {},
     "webdav": {},
 }
-SAYING_RIGHTS = sorted(name for name in WHERE if kind_of(name).takes_rights and name != "git")
+SAYING_RIGHTS = sorted(name for name in WHERE if find_connector_type(name).takes_rights and name != "git")
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,9 @@ def source_of(kind: str, url: str) -> Source:
 
 
 def opened(kind: str, url: str, secret: str = "") -> Connector:
-    return kind_of(kind)(checked_settings(kind, settings_of(kind, url)), ConnectorContext(secret, cache="contract"))
+    return find_connector_type(kind)(
+        validate_settings(kind, settings_of(kind, url)), ConnectorContext(secret, cache="contract")
+    )
 
 
 class Everywhere(dict[str, Page]):
@@ -70,7 +72,7 @@ def test_every_kind_is_held_to_this_contract() -> None:
 
 @pytest.mark.parametrize("kind", sorted(WHERE))
 def test_a_secret_is_never_sent_in_the_clear_to_the_internet(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up", lambda host, port: ["93.184.216.34"])
+    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up_host", lambda host, port: ["93.184.216.34"])
     with pytest.raises(InvalidInput, match="only sent over https"):
         opened(kind, "http://source.example/a/", "tea")
 
@@ -92,7 +94,7 @@ def test_a_server_of_another_kind_brings_nothing(kind: str, settings: Any) -> No
             site.pages = Everywhere(reply)
             found = Preview(0, False, (), ("refused",))
             with suppress(Unreadable):
-                found = preview(source_of(kind, f"{site.url}/"), secret="")
+                found = preview_source(source_of(kind, f"{site.url}/"), secret="")
             assert (found.count, found.titles) == (0, ()), reply
 
 
@@ -112,11 +114,11 @@ def test_what_another_server_answers_is_neither_a_list_nor_a_file_nor_rights(kin
 
 
 def test_a_list_that_names_the_same_page_again_ends() -> None:
-    assert list(paged(lambda place: place, "a", lambda _answer: "b")) == ["a", "b"]
-    assert list(paged(lambda place: place, "a", lambda _answer: None)) == ["a"]
+    assert list(iterate_pages(lambda place: place, "a", lambda _answer: "b")) == ["a", "b"]
+    assert list(iterate_pages(lambda place: place, "a", lambda _answer: None)) == ["a"]
 
 
 def test_every_kind_has_words_for_people() -> None:
     for name in connectors.names():
-        kind = kind_of(name)
+        kind = find_connector_type(name)
         assert all(str(words) for words in (kind.label, kind.about, kind.noun)), name

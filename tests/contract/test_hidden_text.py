@@ -5,21 +5,21 @@ from pathlib import Path
 import pptx
 import pytest
 
-from knowledge.parsers.base import ParseLimits, load
+from knowledge.parsers.base import ParseLimits, load_parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.detect import parser_for
+from knowledge.parsers.detect import find_parser
 from tests.hidden_samples import saved
 from tests.hidden_texts import SEEN, UNSEEN, samples
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-load()
+load_parsers()
 SAMPLES = samples("en")  # both languages: tests/integration/answers/test_hidden_text.py
 
 
 def parsed(content: bytes, filename: str, folder: Path) -> ParsedDocument:
     path = folder / "upload"
     path.write_bytes(content)
-    return parser_for(path, filename).parse(path, ParseLimits())
+    return find_parser(path, filename).parse(path, ParseLimits())
 
 
 @pytest.mark.parametrize("filename", sorted({item.filename for item in SAMPLES}))
@@ -113,9 +113,9 @@ class SeesEverything:
 
 OFF: dict[str, tuple[str, object]] = {
     "html_white": ("html.hidden.Look.why_unseen", None),
-    "md_span": ("html.hidden._reason", lambda element, style: None),
+    "md_span": ("html.hidden._find_hidden_reason", lambda element, style: None),
     "docx_vanish": ("office.docx_hidden.Place.why", lambda place, look: None),
-    "xlsx_hidden_row": ("formats.xlsx.sheet_parts", lambda path: {}),
+    "xlsx_hidden_row": ("formats.xlsx.read_sheet_parts", lambda path: {}),
     "pptx_beside_the_slide": ("office.pptx_hidden.Sight.why_shape", lambda sight, shape: None),
     "pdf_white_ink": ("formats.pdf.Visibility", SeesEverything),
 }

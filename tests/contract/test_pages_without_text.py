@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers.base import ParseLimits, load
+from knowledge.parsers.base import ParseLimits, load_parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.detect import parser_for
+from knowledge.parsers.detect import find_parser
 
-load()
+load_parsers()
 FRONT = '---\ntitle: "部署 Deploy"\nweight: 10\n---\n'
 NOTHING = (
     "<!-- What is said here? -->",
@@ -26,7 +26,7 @@ DECLARED = '<?xml version="1.0" encoding="utf-8"?>\n'
 def parsed(source: str, filename: str, folder: Path) -> ParsedDocument:
     path = folder / "upload"
     path.write_text(source)
-    return parser_for(path, filename).parse(path, ParseLimits())
+    return find_parser(path, filename).parse(path, ParseLimits())
 
 
 def test_a_page_of_nothing_has_no_blocks_but_its_title(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, UnreadableFile, load, parsers
+from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, UnreadableFile, load_parsers, parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.detect import parser_for
+from knowledge.parsers.detect import find_parser
 from tests.hidden_samples import saved
 from tests.scans import PICTURES
 
-load()
+load_parsers()
 
 ROWS = [["City", "Limit"], ["Beijing 北京", "600"], ["Shanghai 上海", "650"]]
 PROSE = "Employees book the train. 员工出差应优先选择火车。"
@@ -115,7 +115,7 @@ BINARY = ("docx", "pptx", "xlsx", "pdf")
 def parse(content: bytes, filename: str, folder: Path, limits: ParseLimits | None = None) -> ParsedDocument:
     path = folder / "upload"  # never the name of the file
     path.write_bytes(content)
-    return parser_for(path, filename).parse(path, limits or ParseLimits())
+    return find_parser(path, filename).parse(path, limits or ParseLimits())
 
 
 def name_of(parser: str) -> str:

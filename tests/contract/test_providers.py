@@ -16,7 +16,7 @@ from agent.providers.base import ModelBroken, ModelError, ModelMisconfigured, Mo
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
-from agent.providers.structured import complete, read
+from agent.providers.structured import parse_wanted_object, request_object_with_repair
 from tests.modelserver import Request, Step, calls, says, says_json, serving
 from tests.ports import closed_port
 
@@ -202,7 +202,7 @@ def wants(form: str | None) -> Callable[[Request], None]:
 async def routed(base_url: str) -> Route:
     model = client(base_url)
     try:
-        return await complete(model, ASKED, Route)
+        return await request_object_with_repair(model, ASKED, Route)
     finally:
         await model.aclose()
 
@@ -255,4 +255,4 @@ async def test_an_object_that_does_not_end_is_not_waited_for(monkeypatch: pytest
 @pytest.mark.parametrize("text", ["", "{", "}{", "[1]", "null", '{"kind": }', '{"a":' * 3_000])
 def test_what_is_no_object_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read(text, Route)
+        parse_wanted_object(text, Route)

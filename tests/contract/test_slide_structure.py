@@ -16,7 +16,7 @@ from pptx.util import Inches
 from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.pptx import PptxParser
-from knowledge.parsers.list_numbers import slide_number
+from knowledge.parsers.list_numbers import format_slide_number
 from tests.hidden_samples import saved
 from tests.word_parts import NAMES, RELATIONS, SMART_ART
 
@@ -98,7 +98,7 @@ def test_every_scheme_of_numbers_is_written() -> None:
         ("circleNumWdBlackPlain", "③"),
         ("x", "3"),
     ):
-        assert slide_number(3, scheme) == written
+        assert format_slide_number(3, scheme) == written
 
 
 def test_a_chart_is_the_table_it_is_drawn_from(tmp_path: Path) -> None:

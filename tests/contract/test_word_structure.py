@@ -10,7 +10,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.formats.docx import DocxParser
-from knowledge.parsers.list_numbers import written_number
+from knowledge.parsers.list_numbers import format_list_number
 from tests.word_parts import NAMES, SMART_ART, WordFile, drawing, in_list, level, paragraph, run, table, xml
 
 
@@ -98,7 +98,7 @@ WRITTEN = (
 
 def test_numbers_are_written_in_every_form() -> None:
     for number, form, written in WRITTEN:
-        assert written_number(number, form) == written
+        assert format_list_number(number, form) == written
 
 
 # --- tables --------------------------------------------------------------------------------------------------------------

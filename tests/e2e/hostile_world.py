@@ -13,7 +13,7 @@ from agent.events import StopReason
 from agent.models import Message, QueryCitation, Role, Session, Skill, SkillVersion, VerifiedAnswer, WebCitation
 from agent.models.mcp_services import McpService
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable
@@ -58,7 +58,7 @@ class HostileWorld(World):
                 document=document, number=1, size_bytes=1, parse_status=status[0], failure=status[1]
             )
             Stage.objects.create(version=version, name="parse", position=0)
-            record(Principal.of(self.person), Action.DOCUMENT_UPLOADED, document)
+            record_action(Principal.of(self.person), Action.DOCUMENT_UPLOADED, document)
         run = {"source": self.kept, "trigger": "hand", "state": "partial", "problem": PAYLOADS[0]}
         SourceRun.objects.create(**run, problems=[{"what": text, "why": text} for text in PAYLOADS])
 

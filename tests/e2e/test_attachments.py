@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from authz.permissions import Right
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import ATTACHMENTS, Document, DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.e2e.talking import QUESTION, Talk, send, settled
 from tests.e2e.test_accessibility import unusable
 from tests.factories import allow
@@ -39,7 +39,7 @@ def read_all() -> None:
     for version in DocumentVersion.unscoped.filter(
         document__knowledge_base=ATTACHMENTS, parse_status=ParseStatus.PENDING
     ):
-        ingest(version.pk)
+        run_ingestion(version.pk)
 
 
 def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Page, talk: Talk, tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Pag
     page.get_by_role("button", name="File it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Travel")
     expect(page.get_by_role("main")).to_contain_text("meyer.md")
-    assert Document.unscoped.filter(folder=root_folder(base), filename="meyer.md").exists()
+    assert Document.unscoped.filter(folder=find_root_folder(base), filename="meyer.md").exists()

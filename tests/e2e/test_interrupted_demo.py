@@ -12,8 +12,8 @@ from psycopg import sql
 
 from copilot_site.embedded.process import wait_until
 from demo.business_data import ASKERS, OWNERS
-from demo.company import documents, load_company
-from demo.logins import logins
+from demo.company import list_documents, load_company
+from demo.logins import list_logins
 from tests.demo_home import DOCUMENTS, READY, START_TIMEOUT_S, Database, document_names, share_models, with_port
 from tests.homes import Checkout
 
@@ -46,7 +46,7 @@ class State:
 
 NAMES = document_names()
 WHOLE = State(
-    people=Counter(login.username for login in logins()),
+    people=Counter(login.username for login in list_logins()),
     documents=Counter(NAMES),
     versions=len(NAMES),
     uploaded=len(NAMES),
@@ -120,7 +120,7 @@ def test_the_next_start_completes_the_demo_and_keeps_later_changes(
     assert state_of(database).people == Counter()
     kill_where_it_writes(database, checkout, "business_sourcegrant", log)
     kill_where_it_writes(database, checkout, "knowledge_chunk", log)
-    assert sum(state_of(database).documents.values()) < len(documents(COMPANY))
+    assert sum(state_of(database).documents.values()) < len(list_documents(COMPANY))
     with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
         assert wait_until(lambda: state_of(database) == WHOLE, timeout_s=START_TIMEOUT_S), state_of(database)
         changed = checkout.manage("shell", "-c", CHANGES)

@@ -16,7 +16,7 @@ from django.db import connection
 
 from copilot_site.embedded.process import wait_until
 from knowledge.models import DocumentVersion, ParseStatus
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from knowledge.services.uploads import IncomingFile, add_document
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
 from tests.homes import ROOT, Checkout
@@ -70,7 +70,7 @@ def test_a_worker_takes_an_upload_to_its_end_beside_an_import_and_after_its_conn
     """The import's documents wait for a worker of their own, which never comes here."""
     prepare_embedder()
     base = make_base()
-    folder = root_folder(base)
+    folder = find_root_folder(base)
     imported = [
         add_document(None, folder, IncomingFile(f"{number}.md", ContentFile(b"# Page"), queue="bulk")).version
         for number in range(3)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from evals.corpus import load_dataset
-from knowledge.ingestion.stages import cut
+from knowledge.ingestion.stages import split_into_passages
 from knowledge.models import KnowledgeBase
-from knowledge.parsers.base import UnreadableFile, accepted_extensions, load
+from knowledge.parsers.base import UnreadableFile, list_accepted_extensions, load_parsers
 from knowledge.parsers.sandbox import parse_in_child, servers
 from tests.evaluation_data import data_folder
 from tests.factories import prepare_embedder
@@ -28,7 +28,7 @@ OTHERS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def ended_servers() -> Iterator[None]:
-    load()
+    load_parsers()
     prepare_embedder()
     yield
     servers.stop()
@@ -43,7 +43,7 @@ def failures(files: Iterable[Path]) -> dict[str, str]:
         except UnreadableFile as problem:
             found[str(path)] = f"{problem.code}: {problem}"
             continue
-        if not cut(parsed, KnowledgeBase()):
+        if not split_into_passages(parsed, KnowledgeBase()):
             found[str(path)] = "no_text"
     return found
 
@@ -55,7 +55,7 @@ def test_every_folder_of_the_data_is_known() -> None:
 @pytest.mark.parametrize("name", TREES)
 def test_every_file_of_a_tree_is_read(name: str) -> None:
     tree = data_folder(name) / TREES[name]
-    files = sorted(path for path in tree.rglob("*") if path.suffix.lower() in accepted_extensions())
+    files = sorted(path for path in tree.rglob("*") if path.suffix.lower() in list_accepted_extensions())
     assert files
     assert failures(files) == {}
 

@@ -14,8 +14,8 @@ from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGr
 from authz.people.units import create_unit
 from authz.principal import Principal
 from knowledge.ingestion.indexing import IndexRow, write_index_rows
-from knowledge.ingestion.publish import count_passages
-from knowledge.ingestion.stages import save_parsed
+from knowledge.ingestion.publish import update_passage_count
+from knowledge.ingestion.stages import save_parsed_document
 from knowledge.models import (
     Chunk,
     Document,
@@ -27,8 +27,8 @@ from knowledge.models import (
     KnowledgeBase,
 )
 from knowledge.parsers.blocks import Block, ParsedDocument
-from knowledge.retrieval.engine import engine
-from knowledge.services.folders import root_folder
+from knowledge.retrieval.engine import load_engine
+from knowledge.services.folders import find_root_folder
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder
 from tests.property.rights_model import BASES, GROUPS, PEOPLE, UNITS, Holder, Place
 
@@ -39,13 +39,13 @@ GRANTS = (FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeB
 
 def encoded() -> tuple[int, NDArray[np.float32], bytes | None]:
     """Embedding space, vector and token vectors of TEXT, which is what every document says."""
-    return engine().space_id, *_vectors()  # the row of the space goes with each example
+    return load_engine().space_id, *_vectors()  # the row of the space goes with each example
 
 
 @cache
 def _vectors() -> tuple[NDArray[np.float32], bytes | None]:
     prepare_embedder()
-    vectors, packed = engine().encode([TEXT])
+    vectors, packed = load_engine().encode([TEXT])
     return vectors[0], packed[0]
 
 
@@ -75,7 +75,7 @@ class Rows:
         return model.unscoped.get(pk=self.ids[place])
 
     def add_root(self, number: int, base: Place) -> None:
-        self.ids["folder", number] = root_folder(self.row(base)).pk
+        self.ids["folder", number] = find_root_folder(self.row(base)).pk
 
     def add_folder(self, number: int, parent: Place) -> None:
         self.ids["folder", number] = make_folder(self.row(parent), f"folder {number}").pk
@@ -91,7 +91,7 @@ class Rows:
         version = DocumentVersion.unscoped.create(
             document=document, number=1, size_bytes=1, mime_type="application/pdf", parse_status="completed"
         )
-        save_parsed(version, ParsedDocument(blocks=(Block("paragraph", TEXT),)))
+        save_parsed_document(version, ParsedDocument(blocks=(Block("paragraph", TEXT),)))
         chunk = Chunk.unscoped.create(
             id=uuid4(), knowledge_base_id=base_id, document=document, version=version, position=0, text=TEXT,
             kind="paragraph", start=0, end=len(TEXT), length_tokens=9,
@@ -105,7 +105,7 @@ class Rows:
                 )
             ]
         )  # fmt: skip
-        count_passages(version, document.access_id, sign=1)
+        update_passage_count(version, document.access_id, sign=1)
         Document.unscoped.filter(pk=document.pk).update(current_version=version)
         pump, _made = GraphEntity.unscoped.get_or_create(knowledge_base_id=base_id, key="pumps", document=None)
         GraphMention.unscoped.create(

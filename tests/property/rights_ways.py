@@ -13,7 +13,7 @@ from django.urls import reverse
 from agent.models import Citation, Message, Role, Session
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.graph.traversal import Reach, about_question
+from knowledge.graph.traversal import Reach, traverse_from_question
 from knowledge.models import (
     Chunk,
     ChunkIndex,
@@ -27,7 +27,7 @@ from knowledge.models import (
 from knowledge.retrieval.candidates import IndexQuery, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
-from knowledge.selectors import visible_chunk_ids
+from knowledge.selectors import filter_visible_passage_ids
 from tests.property.rights_rows import QUESTION, TEXT, Rows, encoded
 
 SAMPLED = 6  # every sixth document; five persons look at five different sixths
@@ -102,7 +102,7 @@ class Ways:
     def look_of_a_run(self) -> list[Any]:
         """The statement by hand with which runs look at rights again."""
         known = dict(Chunk.unscoped.values_list("id", "document_id"))
-        return [known[pk] for pk in visible_chunk_ids(self.principal, known)]
+        return [known[pk] for pk in filter_visible_passage_ids(self.principal, known)]
 
     def index(self) -> list[Any]:
         return list(ChunkIndex.objects.visible_to(self.principal).values_list("document_id", flat=True))
@@ -124,7 +124,7 @@ class Ways:
 
     def graph_walk(self) -> list[Any]:
         """The recursive statement; every document names the pumps once."""
-        found = about_question(self.principal, QUESTION, Scope(), reach=Reach(hops=1, passages=200))
+        found = traverse_from_question(self.principal, QUESTION, Scope(), reach=Reach(hops=1, passages=200))
         known = dict(Chunk.unscoped.values_list("id", "document_id"))
         assert sum(entity.passages for entity in found.entities) == len(found.passages)
         return [known[pk] for pk, _score in found.passages]

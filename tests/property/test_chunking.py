@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.parsers.blocks import Block, ParsedDocument, block, item
-from knowledge.text.pipe_table import pipe_table
+from knowledge.parsers.blocks import Block, ParsedDocument, build_block, build_list_item
+from knowledge.text.pipe_table import format_table
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -33,16 +33,16 @@ def blocks(draw: st.DrawFn) -> list[Block]:
     kind = draw(st.sampled_from(["heading", "paragraph", "item", "table", "code"]))
     page = draw(pages)
     if kind == "heading":
-        return block("heading", draw(prose), level=draw(st.integers(1, 6)), page=page)
+        return build_block("heading", draw(prose), level=draw(st.integers(1, 6)), page=page)
     if kind == "table":
         is_headed = draw(st.booleans())
-        return block("table", pipe_table(draw(rows), is_headed=is_headed), is_headed=is_headed, page=page)
+        return build_block("table", format_table(draw(rows), is_headed=is_headed), is_headed=is_headed, page=page)
     if kind == "item":
         depths = draw(st.lists(st.integers(0, 2), min_size=1, max_size=9))
-        return [made for depth in depths for made in item(draw(prose), depth=depth, page=page)]
+        return [made for depth in depths for made in build_list_item(draw(prose), depth=depth, page=page)]
     if kind == "code":
-        return block("code", "\n".join(draw(st.lists(prose, max_size=9))), page=page)
-    return block("paragraph", draw(prose), page=page)
+        return build_block("code", "\n".join(draw(st.lists(prose, max_size=9))), page=page)
+    return build_block("paragraph", draw(prose), page=page)
 
 
 documents = st.builds(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.events import Answer, Complete, Error, Event, Reflection, Thinking
 from agent.revocation import Grounds
-from agent.runs.log import Batches, Entry, LogLost, RunLog, connected, joined
+from agent.runs.log import Batches, Entry, LogLost, RunLog, merge_deltas, open_valkey
 from tests.integration.agent.live import text_of
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -33,7 +33,7 @@ async def written(log: RunLog, pieces: Pieces, sizes: list[int]) -> list[Entry]:
     left = list(pieces)
     while left:
         size = sizes.pop(0) if sizes else len(left)
-        batch = joined(left[:size])
+        batch = merge_deltas(left[:size])
         del left[:size]
         places = range(len(entries), len(entries) + len(batch))
         fresh = [
@@ -52,7 +52,7 @@ async def read(run_id: UUID, places: list[int]) -> list[Entry]:
     left = list(places)
     while not found or not found[-1].is_terminal:
         most = left.pop(0) if left else None
-        async with connected() as valkey:
+        async with open_valkey() as valkey:
             taken = 0
             while most is None or taken < most:
                 after = found[-1].seq if found else -1
@@ -71,7 +71,7 @@ def test_two_readers_who_come_and_go_read_the_log_as_it_was_written(
     pieces: Pieces, end: Event, sizes: list[int], first: list[int], second: list[int]
 ) -> None:
     async def run() -> tuple[list[Entry], list[Entry], list[Entry]]:
-        async with connected() as valkey:
+        async with open_valkey() as valkey:
             log = RunLog(valkey, uuid4())
             done = await asyncio.gather(
                 written(log, [*pieces, (end, Grounds())], sizes), read(log.run_id, first), read(log.run_id, second)
@@ -92,7 +92,7 @@ def test_two_readers_who_come_and_go_read_the_log_as_it_was_written(
 @settings(max_examples=60, deadline=None, database=None)
 @given(PIECES)
 def test_joining_loses_no_letter_and_changes_no_order(pieces: Pieces) -> None:
-    batch = joined(pieces)
+    batch = merge_deltas(pieces)
 
     def told(some: Pieces) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
@@ -105,11 +105,11 @@ def test_joining_loses_no_letter_and_changes_no_order(pieces: Pieces) -> None:
         return found
 
     assert told(batch) == told(pieces)
-    assert joined(batch) == batch
+    assert merge_deltas(batch) == batch
 
 
 async def test_a_second_writer_is_refused() -> None:
-    async with connected() as valkey:
+    async with open_valkey() as valkey:
         log = RunLog(valkey, uuid4())
         entries = await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
         await log.append([Entry.of(Error(content="closed").placed(3, UUID(int=1), log.run_id))])
@@ -124,7 +124,7 @@ async def test_a_second_writer_is_refused() -> None:
 
 
 async def test_a_lost_log_is_not_begun_again_in_its_middle() -> None:
-    async with connected() as valkey:
+    async with open_valkey() as valkey:
         log = RunLog(valkey, uuid4())
         await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
         await valkey.delete(log.key)
@@ -134,7 +134,7 @@ async def test_a_lost_log_is_not_begun_again_in_its_middle() -> None:
 
 
 async def test_entries_behind_a_gap_are_not_read() -> None:
-    async with connected() as valkey:
+    async with open_valkey() as valkey:
         log = RunLog(valkey, uuid4())
         await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
         await valkey.xdel(log.key, "1-0")

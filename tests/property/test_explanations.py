@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
 from authz.explanations.decision_reasons import Fate, Rulebook
-from authz.explanations.explain import Reason, explain
+from authz.explanations.explain import Reason, explain_decision
 from authz.models import FolderUserGrant, PermissionSnapshot
-from authz.people.groups import Person, people
+from authz.people.groups import Person, list_people
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with, knowledge_base_ids_with
+from authz.rights.folders import select_base_ids, select_folder_ids
 from authz.rights.snapshot import take_snapshot
-from knowledge.governance.effective_rights import person_of, rulebook_of
+from knowledge.governance.effective_rights import load_person, load_rulebook
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_base, make_folder, make_user
@@ -56,9 +56,9 @@ class Explained(Company):
 
     @invariant()
     def what_is_explained_is_what_is_decided(self) -> None:
-        rules = rulebook_of([base.pk for base in self.rows.bases])
+        rules = load_rulebook([base.pk for base in self.rows.bases])
         users = User.objects.filter(pk__in=[user.pk for user in self.rows.people])
-        persons = {person.id: person for person in people(users)}
+        persons = {person.id: person for person in list_people(users)}
         for number in range(PEOPLE):
             person, principal = persons[self.rows.people[number].pk], self.rows.principal(number)
             held = rules.held(person)
@@ -66,7 +66,7 @@ class Explained(Company):
                 decided = _ids(principal, right)
                 assert {pk for held_right, pk in held if held_right is right} == decided
                 for place_id in rules.places:
-                    found = explain(rules.decide(person, right, place_id))
+                    found = explain_decision(rules.decide(person, right, place_id))
                     assert found.is_allowed == (place_id in decided)
                     assert found.is_allowed == (found.reason is Reason.GRANTED)
                     assert not found.is_allowed or (found.decisive and found.decisive.fate is Fate.ALLOWS)
@@ -80,8 +80,8 @@ class Explained(Company):
 
 def _ids(principal: Any, right: Right) -> set[Any]:
     """Folders, nodes and bases, as the statements have them."""
-    folders = Folder.unscoped.filter(pk__in=folder_ids_with(principal, right))
-    bases = KnowledgeBase.unscoped.filter(pk__in=knowledge_base_ids_with(principal, right))
+    folders = Folder.unscoped.filter(pk__in=select_folder_ids(principal, right))
+    bases = KnowledgeBase.unscoped.filter(pk__in=select_base_ids(principal, right))
     return {*folders.values_list("pk", flat=True), *bases.values_list("pk", flat=True)}
 
 
@@ -131,12 +131,12 @@ def test_a_reading_that_forgets_a_rule_disagrees() -> None:
     allow(user, base)
     closed, denied, ended = (make_folder(base, name) for name in ("closed", "denied", "ended"))
     access.break_inheritance(None, closed)
-    access.deny(None, [Right.VIEW], denied, to=user)
+    access.deny_place_rights(None, [Right.VIEW], denied, to=user)
     access.break_inheritance(None, ended)
     allow(user, ended)
     past = timezone.now() - timedelta(days=1)
     FolderUserGrant.objects.filter(user=user, content_object=ended).update(expires_at=past)
-    rules, person = rulebook_of([base.pk]), person_of(user)
+    rules, person = load_rulebook([base.pk]), load_person(user)
     decided = _ids(Principal.of(user), Right.VIEW)
     assert {pk for _right, pk in rules.held(person)} == decided
     assert {pk for pk in rules.places if _is_shown_by_rows(rules, person, Right.VIEW, pk)} == decided

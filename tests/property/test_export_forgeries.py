@@ -18,10 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import verify_export
-from audit.chain.keys import public_key, signing_key
-from audit.export import export_entries, format_named
+from audit.chain.keys import public_key_of, read_signing_key
+from audit.export import export_entries, find_export_format
 from audit.selectors import EntryFilter
-from audit.verify_export import Export, canonical, commitment, content_hash, link_hash
+from audit.verify_export import (
+    Export,
+    compute_commitment,
+    compute_content_hash,
+    compute_link_hash,
+    write_canonical_json,
+)
 from tests.integration.audit.conftest import folders, logbook
 from tests.integration.audit.logbook import ANNA, Logbook, write
 
@@ -47,24 +53,24 @@ class Genuine:
 @pytest.fixture
 def genuine(logbook: Logbook) -> Genuine:
     def exported(**chosen: Any) -> bytes:
-        return b"".join(export_entries(ANNA, chosen=EntryFilter(**chosen), form=format_named("jsonl")))
+        return b"".join(export_entries(ANNA, chosen=EntryFilter(**chosen), form=find_export_format("jsonl")))
 
     whole = exported()
     write(22)
     return Genuine(
-        public_key(signing_key()),
+        public_key_of(read_signing_key()),
         {"whole": whole, "later": exported(), "part": exported(until=logbook.entry(12).at), "anna": exported(actor="anna")},
     )  # fmt: skip
 
 
 def written(lines: list[Line]) -> bytes:
-    return b"".join(canonical(line) + b"\n" for line in lines)
+    return b"".join(write_canonical_json(line) + b"\n" for line in lines)
 
 
 def shown(content: bytes, key: str) -> bool:
     """Whether the verifier ends with 0; if not, it names a place."""
     try:
-        found = verify_export.check(iter(content.splitlines(keepends=True)), [key])
+        found = verify_export.check_export(iter(content.splitlines(keepends=True)), [key])
     except ValueError as error:
         named = str(error).startswith("line ") or not content
         return not named
@@ -84,9 +90,11 @@ def made_anew(lines: list[Line], signed_by: Ed25519PrivateKey | None) -> None:
         line["seq"] = seq if whole else line["seq"]
     before = entries[0]["previous_hash"] if entries else ""
     for line in entries:
-        line["entry"]["personal"] |= {name: commitment(**line["personal"][name]) for name in line["personal"]}
+        line["entry"]["personal"] |= {name: compute_commitment(**line["personal"][name]) for name in line["personal"]}
         line["previous_hash"] = before if whole else line["previous_hash"]
-        before = link_hash(bytes.fromhex(line["previous_hash"]), line["seq"], content_hash(line["entry"])).hex()
+        before = compute_link_hash(
+            bytes.fromhex(line["previous_hash"]), line["seq"], compute_content_hash(line["entry"])
+        ).hex()
         line["hash"] = before
     last = entries[-1]["seq"] if whole and entries else lines[0]["header"]["last_seq"]
     lines[0]["header"] |= {"entries": len(entries), "last_seq": last}
@@ -97,8 +105,8 @@ def made_anew(lines: list[Line], signed_by: Ed25519PrivateKey | None) -> None:
 
 
 def signed(line: Line, name: str, by: Ed25519PrivateKey | None) -> None:
-    line[name]["key"] = public_key(by) if by else None
-    line["signature"] = by.sign(canonical(line[name])).hex() if by else None
+    line[name]["key"] = public_key_of(by) if by else None
+    line["signature"] = by.sign(write_canonical_json(line[name])).hex() if by else None
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -186,11 +194,11 @@ def unfiltered(genuine: Genuine, by: Ed25519PrivateKey | None) -> list[Line]:
 
 def test_a_part_presented_as_the_whole_is_found_by_the_key_alone(genuine: Genuine) -> None:
     """The control: all else fits together, so that it is the signatures that show it."""
-    other = f"is signed by another key than the one you gave: {public_key(FORGER)}"
+    other = f"is signed by another key than the one you gave: {public_key_of(FORGER)}"
     for by, says in ((None, "is not signed"), (FORGER, other)):
         content = written(unfiltered(genuine, by))
-        assert verify_export.check(iter(content.splitlines(keepends=True))).faults == []
-        found = verify_export.check(iter(content.splitlines(keepends=True)), [genuine.key]).faults
+        assert verify_export.check_export(iter(content.splitlines(keepends=True))).faults == []
+        found = verify_export.check_export(iter(content.splitlines(keepends=True)), [genuine.key]).faults
         faults = [(line, what) for line, _seq, what in found]
         assert faults == [(1, f"the header {says}"), (content.count(b"\n"), f"the last line {says}")]
 
@@ -214,7 +222,7 @@ def test_two_genuine_exports_in_one_file_are_none(genuine: Genuine) -> None:
 
 def test_a_guard_that_is_off_lets_a_forger_pass(genuine: Genuine, monkeypatch: pytest.MonkeyPatch) -> None:
     content = written(unfiltered(genuine, None))
-    monkeypatch.setattr(Export, "_signed", lambda *given: None)
+    monkeypatch.setattr(Export, "_check_signature", lambda *given: None)
     assert shown(content, genuine.key)
 
 

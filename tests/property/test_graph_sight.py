@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give, take_back
+from authz.rights.grants import grant_rights, revoke_rights
 from knowledge.graph import traversal
-from knowledge.graph.building import fill
-from knowledge.graph.traversal import Reach, about_question
+from knowledge.graph.building import fill_base_graph
+from knowledge.graph.traversal import Reach, traverse_from_question
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_document, make_folder, make_user
@@ -47,7 +47,7 @@ def write(folder: Any, number: int, lines: set[int]) -> Document:
 
 def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[object, object, object]:
     """Everything that comes back, without ids."""
-    found = about_question(principal, question, Scope(knowledge_base_ids=(base.pk,)), reach=Reach(3, 500, 500))
+    found = traverse_from_question(principal, question, Scope(knowledge_base_ids=(base.pk,)), reach=Reach(3, 500, 500))
     name = {entity.id: entity.name for entity in found.entities}
     text = dict(Chunk.unscoped.values_list("id", "text"))
     return (
@@ -79,13 +79,13 @@ def compare(contents: list[set[int]], shown: list[bool]) -> None:
         write(mine if shown[number] else others, number, lines)
         if shown[number]:
             write(own, number, lines)
-    fill(whole.pk)
-    fill(own.pk)
+    fill_base_graph(whole.pk)
+    fill_base_graph(own.pk)
     user = make_user()
     principal = Principal.of(user)
-    give(None, [Right.VIEW], mine, to=user)
-    give(None, [Right.VIEW], own, to=user)
+    grant_rights(None, [Right.VIEW], mine, to=user)
+    grant_rights(None, [Right.VIEW], own, to=user)
     for question in QUESTIONS:
         assert seen(principal, whole, question) == seen(principal, own, question)
-    take_back(None, [Right.VIEW], mine, of=user)
+    revoke_rights(None, [Right.VIEW], mine, of=user)
     assert all(seen(principal, whole, question) == (set(), set(), set()) for question in QUESTIONS)

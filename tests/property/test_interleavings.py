@@ -21,12 +21,12 @@ from django.utils import timezone
 from agent import revocation
 from agent.conversations.sessions import create_session
 from agent.runs import follow
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny
-from authz.tokens.api_tokens import bearer_of
+from authz.rights.grants import deny_rights
+from authz.tokens.api_tokens import authenticate_token
 from copilot_site.lib.errors import CopilotError
 from knowledge.models import Document, KnowledgeBase
 from knowledge.services.access import break_inheritance
@@ -71,10 +71,10 @@ class House(Library):
 
     @property
     def through_a_token(self) -> Principal:
-        return bearer_of(self.secret).principal
+        return authenticate_token(self.secret).principal
 
     def deny(self) -> None:
-        deny(None, [Right.VIEW], self.bases["salaries"], to=self.reader)
+        deny_rights(None, [Right.VIEW], self.bases["salaries"], to=self.reader)
 
     def let_end(self) -> None:
         KnowledgeBaseUserGrant.objects.filter(user=self.reader, content_object=self.bases["salaries"]).update(
@@ -122,7 +122,7 @@ def a_run(house: House, principal: Principal, instant: Instant) -> Texts:
 
     async def collect() -> Texts:
         found: Texts = []
-        async for event in ask(principal.signed_in(None), session_id=session.pk, question=QUESTION):
+        async for event in ask_question(principal.signed_in(None), session_id=session.pk, question=QUESTION):
             found.append((instant.has_come, event.model_dump_json()))
             await sync_to_async(instant.passes)(event.response_type)
         return found
@@ -171,7 +171,7 @@ def an_export(house: House, principal: Principal, instant: Instant) -> Texts:
     session = create_session(principal)
 
     async def asked() -> None:
-        async for _event in ask(principal.signed_in(None), session_id=session.pk, question=QUESTION):
+        async for _event in ask_question(principal.signed_in(None), session_id=session.pk, question=QUESTION):
             pass
 
     async_to_sync(asked)()
@@ -250,8 +250,8 @@ def test_nothing_hidden_leaves_after_the_moment(house: House) -> None:
 
 
 def test_without_the_looks_it_leaves(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
-    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    monkeypatch.setattr(revocation, "may_send_next_words", lambda run: True)
+    monkeypatch.setattr(follow, "may_read_grounds", lambda _principal, grounds: [True for _each in grounds])
     for reading in ("a run", "a replay"):
         length = once(house, reading, "a page", None, None)[1]
         assert any(once(house, reading, "a page", House.revoke_right, k)[0] for k in reversed(range(length))), reading

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from knowledge.text.normalise import cleaned, normalise
+from knowledge.text.normalise import clean_text, normalise_text
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and unassigned code points too
 
 
 @given(ANY_TEXT)
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    once = normalise(text)
-    assert normalise(once) == once
+    once = normalise_text(text)
+    assert normalise_text(once) == once
 
 
 # What has no shape, beside what it may shape: Arabic, Devanagari, Mongolian, emoji.
@@ -29,16 +29,16 @@ AROUND_JOINERS = st.text(
 @given(AROUND_JOINERS)
 @example("م\u200c\u094d\u0338")  # whose marks change places
 def test_joiners_settle_at_once(text: str) -> None:
-    once = normalise(text)
-    assert normalise(once) == once
+    once = normalise_text(text)
+    assert normalise_text(once) == once
     assert not set(once) & set("\u200b\u2060\u202e\U000e0041")
 
 
 @given(ANY_TEXT)
 def test_cleaning_twice_changes_nothing_and_hides_nothing_from_a_search(text: str) -> None:
-    shown = cleaned(text)
-    assert cleaned(shown) == shown
-    assert normalise(shown) == normalise(text)
+    shown = clean_text(text)
+    assert clean_text(shown) == shown
+    assert normalise_text(shown) == normalise_text(text)
 
 
 def test_what_people_read_says_what_the_file_says() -> None:
@@ -47,11 +47,11 @@ def test_what_people_read_says_what_the_file_says() -> None:
         ("ＡＢＣ１２３ ① Ⅳ ㎡ ™ ﬁve", "ＡＢＣ１２３ ① Ⅳ ㎡ ™ five"),  # a ligature is how two letters are drawn
         ("⻚⾯\u3000a\u00a0b\u200bc\r\n", "页面 a bc\n"),
     ):
-        assert cleaned(text) == shown
+        assert clean_text(text) == shown
 
 
 @given(ANY_TEXT)
-@pytest.mark.parametrize("form", [cleaned, normalise])
+@pytest.mark.parametrize("form", [clean_text, normalise_text])
 def test_text_can_be_stored_and_encoded(form: Callable[[str], str], text: str) -> None:
     found = form(text)
     found.encode("utf-8")
@@ -60,7 +60,7 @@ def test_text_can_be_stored_and_encoded(form: Callable[[str], str], text: str) -
 
 @given(ANY_TEXT)
 def test_only_full_width_punctuation_differs_from_nfkc(text: str) -> None:
-    found = normalise(text)
+    found = normalise_text(text)
     changed = {char for char in found if unicodedata.normalize("NFKC", char) != char}
     assert changed <= set("，：；！？（）")
 
@@ -82,4 +82,4 @@ def test_text_is_written_one_way() -> None:
         ("1½ l, ２¾ kg", "1 1/2 l, 2 3/4 kg"),  # and not 11/2
         ("10⁶ m², 5⁻³, 10₂, CO₂, 20ᵗʰ", "10^6 m2, 5^−3, 10_2, CO2, 20th"),  # and not 106
     ):
-        assert normalise(text) == expected
+        assert normalise_text(text) == expected

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from agent.attribution.answer_writer import Writer
 from agent.events import Answer, Event, Slot
-from agent.evidence.items import found_hit
+from agent.evidence.items import make_hit_finding
 from agent.providers.base import Delta, Message, Prices, Shape
-from agent.run_state.cited_answer import laid_out
+from agent.run_state.cited_answer import join_sentences
 from agent.run_state.run import Run
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope, search
@@ -110,7 +110,7 @@ def made_run(judge: Judge | None) -> Run:
     run = Run(uuid4(), uuid4(), principal, LEAVE, Scope(), "en", judge=judge)
     run.state.input.normalized_query = LEAVE
     run.found = search(principal, LEAVE, scope=Scope(), top_k=3)
-    run.add(found_hit(hit) for hit in run.found.hits)
+    run.add(make_hit_finding(hit) for hit in run.found.hits)
     return run
 
 
@@ -282,6 +282,6 @@ Employees have 99 days of annual leave in each calendar year [1]
     writer, events = async_to_sync(played)()
     assert [event.data["slot"] for event in events if isinstance(event, Answer)] == [0, 0]
     assert len(writer.slots.slots) == 3
-    assert laid_out((item.gap, item.marked) for item in writer.slots.kept) == (
+    assert join_sentences((item.gap, item.marked) for item in writer.slots.kept) == (
         f"- {THIRTY}.[1] A sick note is due on the third day of absence.[1]"
     )

@@ -11,7 +11,7 @@ from lxml import html
 from knowledge.parsers.blocks import Block
 from knowledge.parsers.html.reader import Reader
 from knowledge.parsers.tables import JOINED
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 
 @dataclass
@@ -86,7 +86,7 @@ def read(made: Made) -> list[Block]:
 def test_cells_stand_under_names_of_their_column_and_beside_cells_of_their_row(made: Made) -> None:
     blocks = read(made)
     for table in (item for item in blocks if item.kind == "table"):
-        lines = [cells_in(line) for line in table.text.split("\n")]
+        lines = [parse_cells(line) for line in table.text.split("\n")]
         names = lines[0] if table.is_headed else [""] * len(lines[0])
         for line in lines[2:] if table.is_headed else lines:
             assert len(line) == len(names)

@@ -27,8 +27,8 @@ from authz.permissions import Right
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase
 from knowledge.services import access
-from knowledge.services.access_nodes import put
-from knowledge.services.folders import govern_folder
+from knowledge.services.access_nodes import move_document_with_node
+from knowledge.services.folders import rename_and_move_folder
 from knowledge.services.removal import remove_document
 from tests.property.rights_model import BASES, GROUPS, PEOPLE, UNITS, Holder, Model, Place
 from tests.property.rights_rows import Rows
@@ -104,7 +104,9 @@ class Company(RuleBasedStateMachine):
     def take_back(self, grant: int) -> None:
         if self.model.allowed:
             who, at, right = sorted(self.model.allowed)[grant % len(self.model.allowed)]
-            if self._done(lambda: access.take_back(None, [right], self.rows.row(at), of=self.rows.holder(who))):
+            if self._done(
+                lambda: access.revoke_place_rights(None, [right], self.rows.row(at), of=self.rows.holder(who))
+            ):
                 del self.model.allowed[who, at, right]
 
     @rule(holder=which, place=which, right=rights)
@@ -139,7 +141,7 @@ class Company(RuleBasedStateMachine):
     def undeny(self, denial: int) -> None:
         if self.model.denied:
             who, at, right = sorted(self.model.denied)[denial % len(self.model.denied)]
-            access.undeny(None, [right], self.rows.row(at), of=self.rows.holder(who))
+            access.revoke_place_denials(None, [right], self.rows.row(at), of=self.rows.holder(who))
             self.model.denied.discard((who, at, right))
 
     @rule(place=which, copy=st.booleans())
@@ -168,7 +170,9 @@ class Company(RuleBasedStateMachine):
         at, to = self._one("folder", folder), self._one("folder", parent)
         row, by = self.rows.row(at), self.rows.principal(0)
         is_refused = self.model.above[at][0] == "base" or at in self.model.way(to) or self._base(at) != self._base(to)
-        done = self._done(lambda: govern_folder(by, folder_id=row.pk, name=row.name, parent_id=self.rows.row(to).pk))
+        done = self._done(
+            lambda: rename_and_move_folder(by, folder_id=row.pk, name=row.name, parent_id=self.rows.row(to).pk)
+        )
         assert done is not is_refused or self.model.above[at] == to
         if done:
             self.model.above[at] = to
@@ -178,7 +182,7 @@ class Company(RuleBasedStateMachine):
         if self.model.places("document"):
             at, to = self._one("document", document), self._one("folder", folder)
             if self._base(at) == self._base(to):
-                put(self.rows.row(at), self.rows.row(to))
+                move_document_with_node(self.rows.row(at), self.rows.row(to))
                 self.model.above[at] = to
 
     @rule(document=which)
@@ -195,7 +199,7 @@ class Company(RuleBasedStateMachine):
     @rule(person=which, group=which)
     def join_or_leave(self, person: int, group: int) -> None:
         number, members = person % PEOPLE, self.model.members[group % (GROUPS + UNITS)]
-        change = units.leave if number in members else units.join
+        change = units.remove_member if number in members else units.add_member
         if self._done(lambda: change(None, self.rows.groups[group % (GROUPS + UNITS)], user=self.rows.people[number])):
             members ^= {number}
 
@@ -286,13 +290,15 @@ class Company(RuleBasedStateMachine):
         return counting[number % len(counting)]
 
     def _give(self, who: Holder, at: Place, right: Right) -> bool:
-        is_done = self._done(lambda: access.give(None, [right], self.rows.row(at), to=self.rows.holder(who)))
+        is_done = self._done(
+            lambda: access.grant_place_rights(None, [right], self.rows.row(at), to=self.rows.holder(who))
+        )
         if is_done:
             self.model.allowed[who, at, right] = True
         return is_done
 
     def _deny(self, who: Holder, at: Place, right: Right) -> None:
-        if self._done(lambda: access.deny(None, [right], self.rows.row(at), to=self.rows.holder(who))):
+        if self._done(lambda: access.deny_place_rights(None, [right], self.rows.row(at), to=self.rows.holder(who))):
             self.model.denied.add((who, at, right))
 
     def _end(self, who: Holder, at: Place, right: Right) -> None:

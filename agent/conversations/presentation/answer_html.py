@@ -13,10 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 
-from agent.conversations.presentation.chips import Chip, chips_after
+from agent.conversations.presentation.chips import Chip, iterate_sentence_chips
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
 from agent.passages.answer import NAME
-from agent.run_state.cited_answer import code_indent
+from agent.run_state.cited_answer import parse_code_indent
 
 OURS: Final = frozenset({"", NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (
@@ -42,49 +42,51 @@ _HEADING = re.compile(r"<(/?)h[1-6]>")
 Part = tuple[ShownSentence, list[Chip]]
 
 
-def as_html(message: ShownMessage) -> SafeString:
+def render_answer(message: ShownMessage) -> SafeString:
     """Return the sentences of an answer that are not shown in tables, with their chips.
 
     Its content where it has no sentences.
     """
     if message.around is None or not message.sentences:
-        return _lines(message.content)
-    parts = list(chips_after(message, message.around.sources))
+        return _render_plain_text(message.content)
+    parts = list(iterate_sentence_chips(message, message.around.sources))
     is_written = message.provider not in OURS
-    written = _with_contents(_read(_written(parts)), message) if is_written else ""
-    body = written or _stressed(_lines(_html_of(parts, message.headlines)), message)
-    chips = ["".join(map(_drawn, item)) for _sentence, item in parts]
+    written = _add_table_of_contents(_render_markdown(_build_markdown(parts)), message) if is_written else ""
+    body = written or _emphasise_value(_render_plain_text(_join_marked_sentences(parts, message.headlines)), message)
+    chips = ["".join(map(_render_chip, item)) for _sentence, item in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
     body = body.replace(_OUTSIDE, outside).replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
     return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
 
 
-def _html_of(parts: Sequence[Part], above: Mapping[str, str]) -> str:
+def _join_marked_sentences(parts: Sequence[Part], above: Mapping[str, str]) -> str:
     """Return the text with placeholders for its chips: each sentence after its gap. above: other texts for sentences."""
     pieces = (
-        f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
+        f"{sentence.gap or ' '}{_add_chip_placeholder(above.get(sentence.text, sentence.text), place, part)}"
         for place, part in enumerate(parts)
         for sentence in part[:1]
     )
     return "".join(pieces).strip()
 
 
-def _written(parts: Sequence[Part]) -> str:
+def _build_markdown(parts: Sequence[Part]) -> str:
     """Return the same as Markdown, with rows in tables and lines of code in blocks."""
-    tables = tables_in([sentence for sentence, _chips in parts])
+    tables = find_table_rows([sentence for sentence, _chips in parts])
     pieces: list[str] = []
     columns, before, in_code = None, "", False
     for place, (sentence, _chips) in enumerate(parts):
-        row, indent = tables.get(place), code_indent(sentence.gap)
-        text = _marked(sentence.text, place, parts[place])
+        row, indent = tables.get(place), parse_code_indent(sentence.gap)
+        text = _add_chip_placeholder(sentence.text, place, parts[place])
         if in_code and indent is None:
             pieces.append(f"\n{_FENCE}\n\n")
         if row is not None:
             if row[0] is not columns:
-                pieces.append(f"\n\n{_line(row[0])}\n{_line(['---'] * len(row[0]))}")
+                pieces.append(f"\n\n{_format_table_row(row[0])}\n{_format_table_row(['---'] * len(row[0]))}")
             cells = [row[1].get(name, "") for name in row[0]]
-            pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
+            pieces.append(
+                "\n" + _format_table_row([*cells[:-1], _add_chip_placeholder(cells[-1], place, parts[place])])
+            )
         elif indent is not None:
             pieces.append(f"{'' if in_code else f'{chr(10)}{chr(10)}{_FENCE}'}\n{indent}{text}")
         else:
@@ -94,12 +96,12 @@ def _written(parts: Sequence[Part]) -> str:
     return "".join([*pieces, f"\n{_FENCE}" if in_code else ""]).strip()
 
 
-def _line(cells: Iterable[str]) -> str:
+def _format_table_row(cells: Iterable[str]) -> str:
     escaped = (_PIPE.sub(r"\\|", cell) for cell in cells)
     return f"| {' | '.join(escaped)} |"
 
 
-def _marked(text: str, place: int, part: Part) -> str:
+def _add_chip_placeholder(text: str, place: int, part: Part) -> str:
     """Return a sentence with the placeholder of its chips, marked where it was not checked."""
     sentence, chips = part
     words = text.translate(_RESERVED)
@@ -108,7 +110,7 @@ def _marked(text: str, place: int, part: Part) -> str:
     return f"{words}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else words
 
 
-def _stressed(body: str, message: ShownMessage) -> str:
+def _emphasise_value(body: str, message: ShownMessage) -> str:
     """Stress the number of an answer that is one value: at the end of the sentence, or its first one."""
     value = html.escape(message.value)
     places = list(re.finditer(rf"(?<![\w.,]){re.escape(value)}(?!\w)", body)) if value else []
@@ -119,22 +121,22 @@ def _stressed(body: str, message: ShownMessage) -> str:
     return f'{body[:start]}<strong class="figure">{value}</strong>{body[end:]}'
 
 
-def _read(text: str) -> str:
+def _render_markdown(text: str) -> str:
     """Render Markdown as HTML without anything that loads, links or runs; headings are ranked below those of the page."""
     body = _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
     return (
-        _with_code(body)
+        _add_copy_buttons(body)
         .replace("<table>", '<div class="table-scroll"><table class="written-table">')
         .replace("</table>", "</table></div>")
     )
 
 
-def _with_code(body: str) -> str:
+def _add_copy_buttons(body: str) -> str:
     """Add a copy button to each block of code; it is hidden on a page without scripts."""
     return _CODE.sub(lambda found: render_to_string("agent/message/_code.html", {"code": mark_safe(found[1])}), body)  # noqa: S308 - sanitised
 
 
-def _with_contents(body: str, message: ShownMessage) -> str:
+def _add_table_of_contents(body: str, message: ShownMessage) -> str:
     """Add a table of contents above a long text, and anchors to its headings; other text stays unchanged."""
     parts: list[tuple[str, str]] = []
 
@@ -149,13 +151,13 @@ def _with_contents(body: str, message: ShownMessage) -> str:
     return render_to_string("agent/message/_contents.html", {"parts": parts}) + body
 
 
-def _lines(text: str) -> SafeString:
+def _render_plain_text(text: str) -> SafeString:
     """Render plain text as paragraphs."""
     paragraphs = (html.escape(part).replace("\n", "<br>") for part in re.split(r"\n{2,}", text) if part.strip())
     return mark_safe("".join(f"<p>{part}</p>" for part in paragraphs))  # noqa: S308 - escaped
 
 
-def _drawn(chip: Chip) -> str:
+def _render_chip(chip: Chip) -> str:
     return render_to_string("agent/message/_cite.html", {"chip": chip})
 
 
@@ -165,21 +167,23 @@ MIN_ROWS, MIN_COLUMNS = 2, 2  # fewer are a list whose items happen to have colo
 Cells = dict[str, str]
 
 
-def tables_in(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], Cells]]:
+def find_table_rows(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], Cells]]:
     """Return table columns and cells of each sentence that is a table row, by its position.
 
     A table is a run of consecutive rows with the columns of its first row, or some of them.
     """
     found: dict[int, tuple[list[str], Cells]] = {}
     for _is_row, group in groupby(enumerate(sentences), key=lambda item: item[1].gap == ROW_GAP):
-        for run in _alike([(place, _cells(sentence.text)) for place, sentence in group if _is_row]):
+        for run in _group_rows_by_columns(
+            [(place, _parse_cells(sentence.text)) for place, sentence in group if _is_row]
+        ):
             columns = list(run[0][1])
             if len(run) >= MIN_ROWS:
                 found |= {place: (columns, cells) for place, cells in run}
     return found
 
 
-def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]]]:
+def _group_rows_by_columns(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]]]:
     """Yield runs of consecutive rows whose columns are among those of the first."""
     run: list[tuple[int, Cells]] = []
     for place, cells in rows:
@@ -193,7 +197,7 @@ def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]
         yield run
 
 
-def _cells(text: str) -> Cells:
+def _parse_cells(text: str) -> Cells:
     """Return the cells of a row said with its header; empty for other text.
 
     The column that names the rows may be unnamed.

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from agent.models import Message
 from authz.principal import Principal
-from knowledge.library import DocumentRow, rows_of
+from knowledge.library import DocumentRow, build_document_rows
 from knowledge.models import Document, ParseStatus, StageName
 
 
@@ -35,13 +35,13 @@ class Attachment:
         if version.parse_status == ParseStatus.FAILED:
             reading, message = ReadingProgress.FAILED, version.failure_reason
         elif row.document.current_version_id is None:
-            reading, message = ReadingProgress.GOES_ON, _state_of(row)
+            reading, message = ReadingProgress.GOES_ON, _describe_state(row)
         else:
             reading, message = ReadingProgress.DONE, _("ready")
         return cls(row.document.pk, row.document.filename, version.size_bytes, reading, message)
 
 
-def _state_of(row: DocumentRow) -> str:
+def _describe_state(row: DocumentRow) -> str:
     stage = row.stage
     if stage is None:
         return _("waits to be read")
@@ -53,10 +53,10 @@ def _state_of(row: DocumentRow) -> str:
     return _("reading passage %(n)s of %(all)s") % place
 
 
-def shown_attachments(principal: Principal, rows: Iterable[Message]) -> dict[UUID, Attachment]:
+def find_visible_attachments(principal: Principal, rows: Iterable[Message]) -> dict[UUID, Attachment]:
     """Return the files of these questions that this person may see, in the conversation that `principal` is in."""
     wanted = {UUID(pk) for row in rows for pk in row.attachments}
     if not wanted:
         return {}
-    found = rows_of(Document.objects.visible_to(principal).filter(pk__in=wanted))
+    found = build_document_rows(Document.objects.visible_to(principal).filter(pk__in=wanted))
     return {row.document.pk: Attachment.of(row) for row in found}

@@ -12,7 +12,7 @@ from agent.conversations.presentation.message import (
     ShownSentence,
     ShownVerified,
 )
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class Chip:
     icon: str = "chart"
 
 
-def chips_after(message: ShownMessage, sources: Sequence[CitedPassage]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
+def iterate_sentence_chips(
+    message: ShownMessage, sources: Sequence[CitedPassage]
+) -> Iterator[tuple[ShownSentence, list[Chip]]]:
     """Yield the sentences shown in the text, each with the chips after it.
 
     A sentence has none where the next one of the same paragraph has the same sources.
@@ -51,11 +53,16 @@ def chips_after(message: ShownMessage, sources: Sequence[CitedPassage]) -> Itera
         if goes_on or not sentence.citations:
             yield sentence, []
             continue
-        yield sentence, list(_chips(message, sentence.citations, cited, queried, is_again=sentence.citations == before))
+        yield (
+            sentence,
+            list(
+                _yield_source_chips(message, sentence.citations, cited, queried, is_again=sentence.citations == before)
+            ),
+        )
         before = sentence.citations
 
 
-def _chips(
+def _yield_source_chips(
     message: ShownMessage,
     numbers: Sequence[int],
     cited: Mapping[int, CitedPassage],
@@ -76,7 +83,7 @@ def _chips(
             more=len(passages) - 1,
             address=first.address,
             cards=" ".join(f"c-{message.id}-{source.number}" for source in passages),
-            language=language_of(first.label) or "en",
+            language=detect_language(first.label) or "en",
             is_again=is_again,
         )
     verified = {item.number: item for item in message.verified}
@@ -91,7 +98,7 @@ def _chips(
                 is_again=is_again,
             )
         elif known := verified.get(number):
-            yield _verified(message, known, is_again=is_again)
+            yield _make_verified_chip(message, known, is_again=is_again)
         elif page := outside.get(number):
             yield Chip(
                 name=_("Source %(number)s from outside: %(host)s") % {"number": number, "host": page.host},
@@ -103,7 +110,7 @@ def _chips(
             )
 
 
-def _verified(message: ShownMessage, known: ShownVerified, *, is_again: bool) -> Chip:
+def _make_verified_chip(message: ShownMessage, known: ShownVerified, *, is_again: bool) -> Chip:
     return Chip(
         name=_("Source %(number)s: verified by %(name)s") % {"number": known.number, "name": known.by},
         label=_("Verified"),

@@ -9,18 +9,18 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.presentation.highlights import marked
+from agent.conversations.presentation.highlights import highlight_question_words
 from agent.conversations.presentation.message import Around, CitedPassage, ReadBesides, ShownCitation, ShownMessage
-from agent.conversations.presentation.similar_titles import close_titles
-from agent.conversations.presentation.steps import in_seconds, steps_of
-from agent.conversations.presentation.visibility import reader_of
+from agent.conversations.presentation.similar_titles import find_similar_titles
+from agent.conversations.presentation.steps import format_seconds, summarise_steps
+from agent.conversations.presentation.visibility import conversation_reader_of
 from agent.events import StopReason
 from agent.models import Message
 from agent.passages.answer import NAME
 from agent.providers.configured import FROM_SETTINGS
 from agent.run_state.verified_match import PROVIDER as VERIFIED
 from authz.principal import Principal
-from knowledge.documents.places import DocumentPlace, places_of
+from knowledge.documents.places import DocumentPlace, find_document_places
 
 CHIP_LENGTH = 28  # characters of a title; a card has all of it
 MAX_READ = 20  # documents listed as read besides
@@ -28,66 +28,72 @@ MAX_READ = 20  # documents listed as read besides
 Places = Mapping[UUID, DocumentPlace]
 
 
-def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
+def build_answer_details(
+    principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]
+) -> dict[UUID, Around]:
     """Return the details around each answer by message, under today's rights. shown, rows: the same messages."""
     rows = list(rows)
-    principal = reader_of(principal, rows)
+    principal = conversation_reader_of(principal, rows)
     pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
     documents = {passage.document_id for message, _row in pairs for passage in message.read}
     documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
-    places = places_of(principal, documents)
-    details = {message.id: _around(message, row, places) for message, row in pairs}
+    places = find_document_places(principal, documents)
+    details = {message.id: _build_details(message, row, places) for message, row in pairs}
     for message, row in pairs:
         if message.stop_reason == StopReason.NO_EVIDENCE:
-            details[message.id] = replace(details[message.id], close_titles=close_titles(principal, _asked(row)))
+            details[message.id] = replace(
+                details[message.id], close_titles=find_similar_titles(principal, _read_question(row))
+            )
     return details
 
 
-def _asked(row: Message) -> str:
+def _read_question(row: Message) -> str:
     """Return the question as the run worked on it."""
     return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
-def _around(message: ShownMessage, row: Message, places: Places) -> Around:
-    sources = tuple(_sources(message, _asked(row), places))
+def _build_details(message: ShownMessage, row: Message, places: Places) -> Around:
+    sources = tuple(_yield_cited_passages(message, _read_question(row), places))
     return Around(
         sources,
-        tuple(_besides(message, places))[:MAX_READ],
-        steps_of(row.state),
-        "" if row.duration_ms is None else in_seconds(row.duration_ms),
-        ending_of(message),
-        foot_of(message),
-        disagreements=tuple(_disagreements(sources, row)),
+        tuple(_yield_uncited_documents(message, places))[:MAX_READ],
+        summarise_steps(row.state),
+        "" if row.duration_ms is None else format_seconds(row.duration_ms),
+        find_ending_template(message),
+        describe_answer_origin(message),
+        disagreements=tuple(_yield_disagreeing_pairs(sources, row)),
     )
 
 
-def _disagreements(sources: Iterable[CitedPassage], row: Message) -> Iterator[tuple[CitedPassage, CitedPassage]]:
+def _yield_disagreeing_pairs(
+    sources: Iterable[CitedPassage], row: Message
+) -> Iterator[tuple[CitedPassage, CitedPassage]]:
     """Yield the contradicting pairs of which the person may see both, with their places."""
     by_number = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
         if all(number in by_number for number in pair):
-            first = sorted((by_number[number] for number in pair), key=_standing, reverse=True)
+            first = sorted((by_number[number] for number in pair), key=_approval_sort_key, reverse=True)
             yield first[0], first[1]
 
 
-def _standing(source: CitedPassage) -> tuple[bool, datetime]:
+def _approval_sort_key(source: CitedPassage) -> tuple[bool, datetime]:
     """Return the sort key: approved before unapproved, newer before older."""
     assert source.place is not None
     return not source.citation.passage.is_unapproved, source.place.changed_at
 
 
-def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[CitedPassage]:
+def _yield_cited_passages(message: ShownMessage, asked: str, places: Places) -> Iterator[CitedPassage]:
     documents = {citation.passage.document_id: citation.passage.title for citation in message.citations}
     titles = Counter(documents.values())
     for citation in message.citations:
         place = places.get(citation.passage.document_id)
-        label = _short(citation.passage.title)
+        label = _shorten_title(citation.passage.title)
         if titles[citation.passage.title] > 1 and place is not None:
-            label = f"{label} · {_distinct_title(citation, message, places)}"
-        yield CitedPassage(citation, label, place, marked(citation.snippet, asked))
+            label = f"{label} · {_find_distinguishing_label(citation, message, places)}"
+        yield CitedPassage(citation, label, place, highlight_question_words(citation.snippet, asked))
 
 
-def _distinct_title(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
+def _find_distinguishing_label(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
     """Return what distinguishes a document from others with its title: its folder, else its file, else its date."""
     mine = places[citation.passage.document_id]
     others = [
@@ -98,13 +104,13 @@ def _distinct_title(citation: ShownCitation, message: ShownMessage, places: Plac
         and other.passage.document_id in places
     ]
     if mine.path[-1] not in {other.path[-1] for other in others}:
-        return _short(mine.path[-1])
+        return _shorten_title(mine.path[-1])
     if mine.filename not in {other.filename for other in others}:
-        return _short(mine.filename)
+        return _shorten_title(mine.filename)
     return f"{mine.changed_at:%Y-%m-%d}"
 
 
-def _besides(message: ShownMessage, places: Places) -> Iterator[ReadBesides]:
+def _yield_uncited_documents(message: ShownMessage, places: Places) -> Iterator[ReadBesides]:
     cited = {citation.passage.document_id for citation in message.citations}
     counts = Counter(passage.document_id for passage in message.read)
     first = {passage.document_id: passage for passage in reversed(message.read)}
@@ -113,7 +119,7 @@ def _besides(message: ShownMessage, places: Places) -> Iterator[ReadBesides]:
             yield ReadBesides(first[document_id], places.get(document_id), counts[document_id])
 
 
-def _short(title: str) -> str:
+def _shorten_title(title: str) -> str:
     return title if len(title) <= CHIP_LENGTH else f"{title[: CHIP_LENGTH - 1].rstrip()}…"
 
 
@@ -127,28 +133,28 @@ ENDINGS: Final[Mapping[str, str]] = {
 }
 
 
-def ending_of(message: ShownMessage) -> str:
+def find_ending_template(message: ShownMessage) -> str:
     """Return the name of the template part that shows it: `said` for an answer."""
     if message.kind and message.is_complete and message.stop_reason == StopReason.OK:
         return "passages"
     return ENDINGS.get(message.stop_reason, "said") if message.is_complete else "unfinished"
 
 
-def foot_of(message: ShownMessage) -> str:
+def describe_answer_origin(message: ShownMessage) -> str:
     """Return one line on how it was made; "" where there is nothing to say, as for a refusal."""
-    ending = ending_of(message)
+    ending = find_ending_template(message)
     if ending == "passages" and message.citations:
         return _("Excerpts from your documents")
     if ending != "said" or not any(not sentence.is_masked for sentence in message.sentences):
         return ""
     if message.stop_reason == StopReason.CANCELLED:
         return _("Stopped before it was complete")
-    return _made_by(message)
+    return _describe_author(message)
 
 
-def _made_by(message: ShownMessage) -> str:
+def _describe_author(message: ShownMessage) -> str:
     if message.provider in {"database", NAME}:
-        return _without_model(message)
+        return _describe_modelless_origin(message)
     if message.provider in {VERIFIED, "calculate"}:
         is_verified = message.provider == VERIFIED
         return _("Verified by a colleague, no language model") if is_verified else _("Calculated, not looked up")
@@ -165,7 +171,7 @@ def _made_by(message: ShownMessage) -> str:
     return text % {"name": message.provider}
 
 
-def _without_model(message: ShownMessage) -> str:
+def _describe_modelless_origin(message: ShownMessage) -> str:
     if message.citations and message.queries:
         return _("Quoted from your documents and counted by the database, no language model")
     if message.queries:

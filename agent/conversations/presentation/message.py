@@ -15,8 +15,8 @@ from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import StepSummary
 from agent.models import AnswerFault, MadeFile, Role, ToolApproval
-from agent.passages.excerpts import Part, folded
-from agent.run_state.outside import SERVICE_SOURCE, AskedOutside, host_of
+from agent.passages.excerpts import Part, split_around_marks
+from agent.run_state.outside import SERVICE_SOURCE, AskedOutside, parse_url_host
 from business.results.shown_query import QueryShown
 from knowledge.documents.places import DocumentPlace
 from knowledge.selectors import ShownPassage
@@ -58,7 +58,7 @@ class ShownCitation:
     @property
     def folded(self) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
         """Return the excerpt in three: before the highlights, around them, after them."""
-        return folded(self.excerpt)
+        return split_around_marks(self.excerpt)
 
     @property
     def page(self) -> int | None:
@@ -98,7 +98,7 @@ class ShownPage:
 
     @property
     def host(self) -> str:
-        return host_of(self.url)
+        return parse_url_host(self.url)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class ShownToolCall:
     problem: str
 
 
-def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
+def build_source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
     """Return the drawer's address of a passage. start, end: the cited span, none for the whole passage."""
     path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
     return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
@@ -152,7 +152,7 @@ class CitedPassage:
 
     @property
     def address(self) -> str:
-        return source_address(self.citation.passage, self.citation.start, self.citation.end)
+        return build_source_address(self.citation.passage, self.citation.start, self.citation.end)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class ReadBesides:
 
     @property
     def address(self) -> str:
-        return source_address(self.passage)
+        return build_source_address(self.passage)
 
 
 @dataclass(frozen=True)

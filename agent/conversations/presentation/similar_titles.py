@@ -5,11 +5,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from agent.text.words import matter_terms
+from agent.text.words import find_content_terms
 from authz.principal import Principal
-from knowledge.documents.places import DocumentPlace, places_of
+from knowledge.documents.places import DocumentPlace, find_document_places
 from knowledge.models import Document
-from knowledge.text.terms import terms
+from knowledge.text.terms import extract_terms
 
 MAX = 3
 LOOKED_AT = 50  # documents with one of the words in their title, the latest first
@@ -23,17 +23,19 @@ class CloseTitle:
     place: DocumentPlace | None
 
 
-def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
+def find_similar_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
     """Return the readable documents with titles most similar to a question, best first; none below a minimum."""
-    asked = matter_terms(question)
-    words = {word for word in question.split() if asked & set(terms(word))} if " " in question.strip() else asked
+    asked = find_content_terms(question)
+    words = (
+        {word for word in question.split() if asked & set(extract_terms(word))} if " " in question.strip() else asked
+    )
     if not words:
         return ()
     named = Q()
     for word in words:
         named |= Q(title__icontains=word.strip("?？.,。，"))
     rows = Document.objects.visible_to(principal).filter(named).order_by("-updated_at").values_list("pk", "title")
-    scored = [(len(asked & set(terms(title))) / len(asked), title, pk) for pk, title in rows[:LOOKED_AT]]
+    scored = [(len(asked & set(extract_terms(title))) / len(asked), title, pk) for pk, title in rows[:LOOKED_AT]]
     best = sorted((item for item in scored if item[0] >= MIN), key=lambda item: (-item[0], item[1]))[:MAX]
-    places = places_of(principal, [pk for _share, _title, pk in best])
+    places = find_document_places(principal, [pk for _share, _title, pk in best])
     return tuple(CloseTitle(pk, title, places.get(pk)) for _share, title, pk in best)

@@ -60,34 +60,34 @@ class StepSummary:
     has_failed: bool
 
 
-def steps_of(state: Mapping[str, Any]) -> tuple[StepSummary, ...]:
+def summarise_steps(state: Mapping[str, Any]) -> tuple[StepSummary, ...]:
     """Return the steps of a stored run in order, in the active language; none where the run has no trace."""
     trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
     evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
-    if sum(_added(step) for step in trace) != len(evidence):
+    if sum(_count_added_evidence(step) for step in trace) != len(evidence):
         evidence = ()  # some was known before, so pieces cannot be assigned to steps
     found, place = [], 0
     for step in trace:
-        added = _added(step)
-        if step_text := _wording_of(step):
-            brought = ", ".join(_brought(step, evidence[place : place + added]))
-            found.append(StepSummary(step_text, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
+        added = _count_added_evidence(step)
+        if step_text := _describe_step(step):
+            brought = ", ".join(_yield_outcomes(step, evidence[place : place + added]))
+            found.append(StepSummary(step_text, brought, format_seconds(step["timing_ms"]), step["status"] == "error"))
         place += added
     return tuple(found)
 
 
-def in_seconds(ms: int) -> str:
+def format_seconds(ms: int) -> str:
     """Format a duration: tenths below ten seconds, whole seconds from there."""
     seconds = ms / 1000
     duration = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
     return _("%(seconds)s s") % {"seconds": duration}
 
 
-def _added(step: Mapping[str, Any]) -> int:
+def _count_added_evidence(step: Mapping[str, Any]) -> int:
     return int((step.get("out") or {}).get("evidence_added", 0)) if step.get("tool") else 0
 
 
-def _wording_of(step: Mapping[str, Any]) -> Said:
+def _describe_step(step: Mapping[str, Any]) -> Said:
     """Describe a step, with the skill it served; "" for an internal step.
 
     Tools of outside services are called by their names.
@@ -102,14 +102,14 @@ def _wording_of(step: Mapping[str, Any]) -> Said:
     return ACTIONS.get(step["action"], "")
 
 
-def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _yield_outcomes(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if step["status"] == "error":
         yield _("did not work")
         return
     if step.get("tool"):
-        yield from _gathered(step, evidence)
+        yield from _yield_search_outcomes(step, evidence)
         return
-    noted = _figures(step)
+    noted = _parse_note_figures(step)
     if kept := noted.get("kept", 0):
         yield ngettext("%(count)d sentence confirmed", "%(count)d sentences confirmed", kept) % {"count": kept}
     if dropped := noted.get("dropped", 0):
@@ -118,30 +118,30 @@ def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> 
         yield ngettext("%(count)d passage taken out", "%(count)d passages taken out", filtered) % {"count": filtered}
 
 
-def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _yield_search_outcomes(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the outcomes of a search or a query. evidence: its pieces, where known."""
-    passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _added(step)
+    passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _count_added_evidence(step)
     documents = len({item["source"].get("doc_id") for item in evidence if item["type"] == "doc_chunk"})
     if documents:
         text = ngettext("%(passages)s in %(count)d document", "%(passages)s in %(count)d documents", documents)
-        yield text % {"passages": _passages(passages), "count": documents}
+        yield text % {"passages": _format_passage_count(passages), "count": documents}
     elif passages and step["node"] == State.RETRIEVE:
-        yield _passages(passages)
-    elif step["node"] in (State.RETRIEVE, State.QUERY) and not _added(step):
+        yield _format_passage_count(passages)
+    elif step["node"] in (State.RETRIEVE, State.QUERY) and not _count_added_evidence(step):
         yield _("nothing new")
     if results := sum(item["type"] == "sql_result" for item in evidence):
         yield ngettext("%(count)d result", "%(count)d results", results) % {"count": results}
-    if visible := _figures(step).get("visible", 0):
+    if visible := _parse_note_figures(step).get("visible", 0):
         yield ngettext("out of %(count)s passage you can read", "out of %(count)s passages you can read", visible) % {
             "count": number_format(visible, force_grouping=True)
         }
 
 
-def _passages(count: int) -> str:
+def _format_passage_count(count: int) -> str:
     return ngettext("%(count)d passage", "%(count)d passages", count) % {"count": count}
 
 
-def _figures(step: Mapping[str, Any]) -> dict[str, int]:
+def _parse_note_figures(step: Mapping[str, Any]) -> dict[str, int]:
     """Return the figures of a step's note, `usable=3 filtered=1`."""
     parts = (word.partition("=") for word in str((step.get("out") or {}).get("note", "")).split())
     return {name: int(number) for name, _sign, number in parts if number.isdecimal()}

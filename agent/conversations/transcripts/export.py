@@ -9,22 +9,22 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.transcripts import docx, markdown, pdf
-from agent.conversations.transcripts.transcript import AddressOf, Transcript, transcript_of
+from agent.conversations.transcripts.transcript import AddressOf, Transcript, build_transcript
 from agent.models import Session
 from audit.actions import Action
-from audit.record import record
+from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
 FORMATS: Final[dict[str, tuple[Callable[[Transcript], bytes], str]]] = {
-    "md": (markdown.as_markdown, markdown.MEDIA_TYPE),
-    "docx": (docx.as_docx, docx.MEDIA_TYPE),
-    "pdf": (pdf.as_pdf, pdf.MEDIA_TYPE),
+    "md": (markdown.render_transcript_markdown, markdown.MEDIA_TYPE),
+    "docx": (docx.render_docx, docx.MEDIA_TYPE),
+    "pdf": (pdf.render_pdf, pdf.MEDIA_TYPE),
 }
 
 
 @transaction.atomic
-def export(
+def export_conversation(
     principal: Principal, session: Session, messages: Sequence[ShownMessage], form: str, *, address_of: AddressOf
 ) -> tuple[bytes, str]:
     """Return the file and its media type. messages: as the person may read them now.
@@ -35,5 +35,7 @@ def export(
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]
     evidence = {evidence_id for message in messages for evidence_id in message.evidence_ids}
-    record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
-    return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type
+    record_action(
+        principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)}
+    )
+    return written(build_transcript(session.title, messages, address_of, timezone.now())), media_type

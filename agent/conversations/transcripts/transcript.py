@@ -73,35 +73,39 @@ class Transcript:
         return _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
 
 
-def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime) -> Transcript:
+def build_transcript(
+    title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime
+) -> Transcript:
     """Return the transcript of messages in order, as their reader may see them; each answer has its own footnotes."""
     transcript = Transcript(title or _("Conversation"), made_at)
     questions = {message.id: message for message in messages if message.role == Role.USER}
     for answer in messages:
         if answer.role == Role.ASSISTANT and answer.is_complete:
             asked = questions.get(answer.parent_id) if answer.parent_id else None
-            transcript.turns.append(_turn(asked, answer, transcript.footnotes, address_of))
+            transcript.turns.append(_build_turn(asked, answer, transcript.footnotes, address_of))
     return transcript
 
 
-def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf) -> Turn:
+def _build_turn(
+    asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf
+) -> Turn:
     numbers: dict[int, int] = {}
-    sources = [(citation.number, _place(citation), address_of(citation)) for citation in answer.citations]
-    sources += [(query.number, _query(query), "") for query in answer.queries]
-    sources += [(item.number, _verified(item), "") for item in answer.verified]
-    sources += [(page.number, _page(page), page.url) for page in answer.pages]
+    sources = [(citation.number, _describe_citation(citation), address_of(citation)) for citation in answer.citations]
+    sources += [(query.number, _describe_query(query), "") for query in answer.queries]
+    sources += [(item.number, _describe_verified_answer(item), "") for item in answer.verified]
+    sources += [(page.number, _describe_web_page(page), page.url) for page in answer.pages]
     for number, text, address in sources:
         numbers[number] = len(footnotes) + 1
         footnotes.append(Footnote(numbers[number], text, address))
     return Turn(
         question=asked.content if asked else "",
-        paragraphs=tuple(_paragraphs(answer, numbers)),
-        tables=tuple(_tables(answer)),
-        remarks=tuple(_remarks(answer)),
+        paragraphs=tuple(_yield_paragraphs(answer, numbers)),
+        tables=tuple(_yield_tables(answer)),
+        remarks=tuple(_yield_remarks(answer)),
     )
 
 
-def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple[Span, ...]]:
+def _yield_paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple[Span, ...]]:
     if not answer.sentences:
         yield from ((Span(line),) for line in answer.content.splitlines() if line.strip())
         return
@@ -114,19 +118,19 @@ def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple
             spans = []
         notes = tuple(numbers[number] for number in sentence.citations if number in numbers)
         number = sentence.gap.strip().strip("-")  # of a step
-        spans.append(Span(f"{number} {_marked(sentence)}".strip(), notes))
+        spans.append(Span(f"{number} {_add_check_remarks(sentence)}".strip(), notes))
     if spans:
         yield tuple(spans)
 
 
-def _marked(sentence: ShownSentence) -> str:
+def _add_check_remarks(sentence: ShownSentence) -> str:
     """Return a sentence, with a remark where it is from outside or was not checked."""
     marks = [] if sentence.is_checked else [_("(not checked against the source)")]
     marks += [_("(from outside)")] if sentence.is_outside else []
     return " ".join([sentence.text, *marks])
 
 
-def _tables(answer: ShownMessage) -> Iterator[TranscriptTable]:
+def _yield_tables(answer: ShownMessage) -> Iterator[TranscriptTable]:
     for query in answer.queries:
         if query.result and query.result.table.rows:
             table = query.result.table
@@ -135,7 +139,7 @@ def _tables(answer: ShownMessage) -> Iterator[TranscriptTable]:
             yield TranscriptTable(header, rows)
 
 
-def _remarks(answer: ShownMessage) -> Iterator[str]:
+def _yield_remarks(answer: ShownMessage) -> Iterator[str]:
     if answer.kind:
         yield _("Excerpts from your documents, not verified")
     if hidden := answer.masked_count:
@@ -147,35 +151,35 @@ def _remarks(answer: ShownMessage) -> Iterator[str]:
     yield from answer.notice.splitlines()
 
 
-def _place(citation: ShownCitation) -> str:
+def _describe_citation(citation: ShownCitation) -> str:
     parts = [citation.passage.title, *citation.passage.heading_path]
     if citation.page:
         parts.append(_("page %(page)s") % {"page": citation.page})
     return " › ".join(parts)
 
 
-def _page(page: ShownPage) -> str:
+def _describe_web_page(page: ShownPage) -> str:
     read = _("read %(at)s") % {"at": date_format(localtime(page.read_at), "SHORT_DATETIME_FORMAT")}
     return f"{page.title} {_('(from outside)')} · {read}"
 
 
-def _verified(each: ShownVerified) -> str:
+def _describe_verified_answer(each: ShownVerified) -> str:
     values = {"name": each.by, "day": each.verified_on.isoformat(), "question": each.question}
     return _("Verified by %(name)s on %(day)s: %(question)s") % values
 
 
-def _query(query: ShownQuery) -> str:
+def _describe_query(query: ShownQuery) -> str:
     message = _("Data source %(name)s") % {"name": query.source}
     return f"{message}: {query.result.meaning.headline}" if query.result else message
 
 
-def printable(text: str) -> str:
+def strip_forbidden_characters(text: str) -> str:
     """Strip the characters that XML 1.0 forbids.
 
     These are control characters except tab and line ends, surrogates, and non-characters.
     """
-    return "".join(item for item in text if item in "\t\n\r" or (item >= " " and not _is_forbidden(ord(item))))
+    return "".join(item for item in text if item in "\t\n\r" or (item >= " " and not _is_forbidden_in_xml(ord(item))))
 
 
-def _is_forbidden(code: int) -> bool:
+def _is_forbidden_in_xml(code: int) -> bool:
     return 0xD800 <= code <= 0xDFFF or code in (0xFFFE, 0xFFFF)

@@ -11,16 +11,16 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
 from agent.profiles.asked_in import require_tables
 from agent.profiles.settings import Options
-from agent.runs.start import ask, check_question
+from agent.runs.start import ask_question, check_question
 from authz.principal import Principal
-from business.presentation.report import markdown_table
+from business.presentation.report import format_markdown_table
 from business.sources.data_scope import TableName
-from copilot_site.lib.commands import one_sentence, reader_may_leave
+from copilot_site.lib.commands import ignore_broken_pipe, report_command_errors
 from copilot_site.lib.errors import InvalidInput
 from knowledge.retrieval.search import Scope
-from knowledge.selectors import base_named
-from knowledge.services.fields import conditions_of
-from knowledge.text.language import language_of
+from knowledge.selectors import find_base_by_name
+from knowledge.services.fields import parse_conditions
+from knowledge.text.language import detect_language
 
 
 class Command(BaseCommand):
@@ -53,20 +53,24 @@ class Command(BaseCommand):
         json: bool,
         **options: Any,
     ) -> None:
-        with one_sentence():
+        with report_command_errors():
             principal = Principal.named(username)
             check_question(question)  # before a conversation is begun for it
-            bases = (base_named(principal, kb).pk,) if kb else ()
-            scope = Scope(knowledge_base_ids=bases, metadata=conditions_of(principal, map(_condition, field), bases))
-            tables = tuple(map(_table, table))
+            bases = (find_base_by_name(principal, kb).pk,) if kb else ()
+            scope = Scope(
+                knowledge_base_ids=bases, metadata=parse_conditions(principal, map(_parse_condition, field), bases)
+            )
+            tables = tuple(map(_parse_table_name, table))
             require_tables(principal, tables)  # as the question, before a conversation is begun for it
-            language = language or ("zh-hans" if language_of(question) == "zh" else "en")
+            language = language or ("zh-hans" if detect_language(question) == "zh" else "en")
             session = create_session(principal)
             chosen = Options(tables=tables)
-            events = async_to_sync(_collect)(
-                ask(principal, session_id=session.pk, question=question, scope=scope, language=language, options=chosen)
+            events = async_to_sync(_collect_events)(
+                ask_question(
+                    principal, session_id=session.pk, question=question, scope=scope, language=language, options=chosen
+                )
             )
-        with reader_may_leave(self.stdout):
+        with ignore_broken_pipe(self.stdout):
             if json:
                 self._print_events(events)
             else:
@@ -88,7 +92,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  [{query.number}] {query.source}: {query.title}")
             if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
                 table = query.result.table
-                self.stdout.write(markdown_table(table.columns, table.rows, table.words))
+                self.stdout.write(format_markdown_table(table.columns, table.rows, table.words))
         for item in message.verified:
             self.stdout.write(f"  [{item.number}] ({_('verified')}) {item.by}, {item.verified_on}: {item.question}")
         for outside in message.pages:
@@ -97,7 +101,7 @@ class Command(BaseCommand):
             self.stdout.write(message.notice)
 
 
-def _condition(text: str) -> dict[str, str]:
+def _parse_condition(text: str) -> dict[str, str]:
     """Parse a metadata condition, NAME=VALUE. Raises InvalidInput."""
     name, _equals, value = text.partition("=")
     if not name or not value:
@@ -105,7 +109,7 @@ def _condition(text: str) -> dict[str, str]:
     return {"field": name, "equals": value}
 
 
-def _table(text: str) -> TableName:
+def _parse_table_name(text: str) -> TableName:
     """Parse a table name, SOURCE.TABLE. Raises InvalidInput."""
     source, _dot, table = text.partition(".")
     if not source or not table:
@@ -113,5 +117,5 @@ def _table(text: str) -> TableName:
     return TableName(source, table)
 
 
-async def _collect(events: Any) -> list[Any]:
+async def _collect_events(events: Any) -> list[Any]:
     return [event async for event in events]

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from agent.verified_answers.selectors import evaluation_cases
-from business.sources.checks import source_named
-from copilot_site.lib.commands import one_sentence
+from agent.verified_answers.selectors import iterate_evaluation_cases
+from business.sources.checks import find_source
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -18,6 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("source", help="name of the data source")
 
     def handle(self, *, source: str, **_options: Any) -> None:
-        with one_sentence():
-            for case in evaluation_cases(source_named(source)):
+        with report_command_errors():
+            for case in iterate_evaluation_cases(find_source(source)):
                 self.stdout.write(json.dumps(case, ensure_ascii=False))

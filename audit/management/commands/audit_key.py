@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from audit.chain.keys import ensure_key, new_key
-from copilot_site.lib.commands import one_sentence
+from audit.chain.keys import create_signing_key, ensure_signing_key
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -15,5 +15,5 @@ class Command(BaseCommand):
         parser.add_argument("--new", action="store_true", help="sign with a new key from now on; recorded")
 
     def handle(self, *, new: bool, **options: Any) -> None:
-        with one_sentence():
-            self.stdout.write(new_key() if new else ensure_key())
+        with report_command_errors():
+            self.stdout.write(create_signing_key() if new else ensure_signing_key())

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
 from audit.retention import erase_person
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import InvalidInput
 
 MAX_NUMBER = 2**31 - 1  # the largest account id: PostgreSQL's integer
@@ -20,12 +20,12 @@ class Command(BaseCommand):
         parser.add_argument("user", help="sign-in name, or the number of an account that is deleted")
 
     def handle(self, *, user: str, **options: Any) -> None:
-        with one_sentence():
-            removed = erase_person(None, person_id=_person(user))
+        with report_command_errors():
+            removed = erase_person(None, person_id=_find_person_id(user))
         self.stdout.write(f"Removed {removed} names and addresses.")
 
 
-def _person(text: str) -> int:
+def _find_person_id(text: str) -> int:
     """Return the account's id. Raises InvalidInput for an unknown account, and for one still in use."""
     if text.isdecimal() and int(text) > MAX_NUMBER:
         raise InvalidInput(_("No account has the number %(number)s.") % {"number": text})

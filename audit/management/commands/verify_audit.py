@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.chain.verification import VerificationReport, verify
+from audit.chain.verification import VerificationReport, verify_log
 
 SHOWN = 20  # the most faults printed; the first says where to look
 
@@ -18,11 +18,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, json: bool, **options: Any) -> None:
-        report = verify()
+        report = verify_log()
         if json:
             self._print_json(report)
         else:
-            self._print(report)
+            self._print_report(report)
         if report.faults:
             first = report.first_bad
             raise CommandError(
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         found = asdict(report) | {"ok": not report.faults, "first_bad": report.first_bad}
         self.stdout.write(json.dumps(found, ensure_ascii=False))
 
-    def _print(self, report: VerificationReport) -> None:
+    def _print_report(self, report: VerificationReport) -> None:
         self.stdout.write(
             f"{report.entries} entries, {report.first} to {report.last}; {report.checkpoints} checkpoints, {report.outside} of "
             f"them outside the database; {report.erased} erased names or addresses."

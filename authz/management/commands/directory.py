@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -26,26 +26,26 @@ class Command(BaseCommand):
             raise CommandError("No directory is set up: set COPILOT_LDAP_URL (docs/how-to/connect-a-directory.md).")
         from authz.directory.ldap_client import LdapSettings
 
-        with one_sentence():
+        with report_command_errors():
             getattr(self, f"_{action}")(LdapSettings(**settings.LDAP), **options)
 
     def _show(self, given: Any, *, username: str, **_options: Any) -> None:
-        from authz.directory.ldap_client import opened
-        from authz.directory.ldap_people import values_of
+        from authz.directory.ldap_client import open_directory
+        from authz.directory.ldap_people import list_claim_values
 
-        with opened(given) as directory:
+        with open_directory(given) as directory:
             entry = directory.named(username)
             if entry is None:
                 raise CommandError(f"The directory finds nobody called {username!r} among those who may sign in.")
             for name in ("dn", "external_id", "username", "first_name", "last_name", "email"):
                 self.stdout.write(f"{name}: {getattr(entry, name)}")
-            for value in sorted(values_of(directory, entry)):
+            for value in sorted(list_claim_values(directory, entry)):
                 self.stdout.write(f"value for claim mappings: {value}")
 
     def _sync(self, given: Any, *, even_if_most_are_gone: bool, **_options: Any) -> None:
-        from authz.directory.ldap_people import sync
+        from authz.directory.ldap_people import sync_accounts
 
-        done = sync(given, even_if_most_are_gone=even_if_most_are_gone)
+        done = sync_accounts(given, even_if_most_are_gone=even_if_most_are_gone)
         if done is None:
             raise CommandError("Another look at the directory is under way; try again when it is over.")
         self.stdout.write(

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 from authz.principal import Principal
 from business.jsonl import read_jsonl
 from business.sources.services import open_source
-from business.statements.run_query import verdict
-from copilot_site.lib.commands import one_sentence, read_text
+from business.statements.run_query import judge_statement
+from copilot_site.lib.commands import read_text_file, report_command_errors
 
 
 class Command(BaseCommand):
@@ -26,12 +26,12 @@ class Command(BaseCommand):
         parser.add_argument("--execute", action="store_true", help="run what is allowed and print its rows")
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             principal = Principal.named(options["username"])
             opened = open_source(principal, options["datasource"])
-            lines = read_text(options["file"]).splitlines() if options["file"] else sys.stdin
+            lines = read_text_file(options["file"]).splitlines() if options["file"] else sys.stdin
             name = options["file"].name if options["file"] else "standard input"
             for row in read_jsonl(lines, keys=("id", "sql"), name=name):
-                found = async_to_sync(verdict)(principal, opened, str(row["sql"]), execute=options["execute"])
+                found = async_to_sync(judge_statement)(principal, opened, str(row["sql"]), execute=options["execute"])
                 line = {"id": row["id"], **found.as_json()}
                 self.stdout.write(json.dumps(line, ensure_ascii=False, default=str))

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from business.mysql import setup as mysql_setup
-from business.sandbox.setup import source_setup
-from business.semantic_layer.yaml_io import read_layer, written
-from business.sources.checks import failure_recorded, source_named, unchecked
+from business.sandbox.setup import build_source_setup_sql
+from business.semantic_layer.yaml_io import read_layer, write_yaml
+from business.sources.checks import build_unchecked_message, find_source, record_failures
 from business.sources.services import save_layer
-from copilot_site.lib.commands import one_sentence, read_text
+from copilot_site.lib.commands import read_text_file, report_command_errors
 
 
 class Command(BaseCommand):
@@ -45,15 +45,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             if options["action"] == "export":
-                self.stdout.write(written(source_named(options["name"]).semantic_layer))
+                self.stdout.write(write_yaml(find_source(options["name"]).semantic_layer))
                 return
             if options["action"] == "setup":
                 schemas = options["schema"] or ["public"]
                 dedicated = options["only_business_data"]
                 self.stdout.write(
-                    source_setup(options["account"], options["database"], schemas, only_business_data=dedicated)
+                    build_source_setup_sql(
+                        options["account"], options["database"], schemas, only_business_data=dedicated
+                    )
                 )
                 return
             if options["action"] == "setup-mysql":
@@ -62,9 +64,9 @@ class Command(BaseCommand):
                 )
                 return
             path = options["file"]
-            text = read_text(path)
-            with failure_recorded(None, path.name):
+            text = read_text_file(path)
+            with record_failures(None, path.name):
                 layer = read_layer(text)
-                if not save_layer(None, source_named(layer.name), layer):
-                    self.stderr.write(unchecked())
+                if not save_layer(None, find_source(layer.name), layer):
+                    self.stderr.write(build_unchecked_message())
         self.stdout.write(f"{layer.name}: {len(layer.semantic_models)} tables")

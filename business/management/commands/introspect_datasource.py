@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from business.semantic_layer.yaml_io import written
-from business.sources.checks import source_named
-from business.sources.services import draft, save_layer
-from copilot_site.lib.commands import one_sentence
+from business.semantic_layer.yaml_io import write_yaml
+from business.sources.checks import find_source
+from business.sources.services import redraft_layer, save_layer
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -19,16 +19,16 @@ class Command(BaseCommand):
         parser.add_argument("--save", action="store_true")
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
-            source = source_named(options["name"])
-            layer = draft(None, source, progress=self._report, unread=self._left_out)
+        with report_command_errors():
+            source = find_source(options["name"])
+            layer = redraft_layer(None, source, progress=self._report_progress, unread=self._report_left_out_table)
             if options["save"]:
                 save_layer(None, source, layer)
-        self.stdout.write(written(layer))
+        self.stdout.write(write_yaml(layer))
 
-    def _report(self, done: int, count: int, name: str) -> None:
+    def _report_progress(self, done: int, count: int, name: str) -> None:
         """Report progress on standard error, apart from the layer."""
         self.stderr.write(f"{done} of {count}: {name}")
 
-    def _left_out(self, place: str, why: str) -> None:
+    def _report_left_out_table(self, place: str, why: str) -> None:
         self.stderr.write(f"left out: {place}: {why}")

@@ -13,8 +13,8 @@ from django.utils.translation import override
 from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.wording import defined, otherwise
-from business.parsing.model.selects import Select, parsed, parts_of
+from business.logical_query.wording import format_definition, format_deviation_remark
+from business.parsing.model.selects import Select, iterate_conjuncts, parse_statement
 from business.semantic_layer.model import Measure, SemanticModel
 
 Filter = Mapping[str, Iterable[str]]
@@ -37,7 +37,7 @@ class _Aggregated:
     held: Mapping[str, frozenset[str]]
 
     def is_of(self, model: SemanticModel, measure: Measure) -> bool:
-        wanted = bare(sqlglot.parse_one(measure.expr, dialect="postgres")) if measure.expr else "*"
+        wanted = normalise_expression(sqlglot.parse_one(measure.expr, dialect="postgres")) if measure.expr else "*"
         return (self.model, self.agg, self.expr) == (model.name, measure.agg, wanted)
 
     def keeps(self, model: SemanticModel, *filters: Filter) -> bool:
@@ -48,7 +48,9 @@ class _Aggregated:
         )
 
 
-def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()) -> tuple[str, ...]:
+def list_definition_remarks(
+    sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return the remarks on a statement: definitions it follows, similar ones it does not, else that it follows none.
 
     catalog: of words that may be shown. language: of the words, `zh…` or any other for English. repeated: models
@@ -57,30 +59,32 @@ def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collecti
     key = "zh" if language.startswith("zh") else "en"
     found = _Followed.of(sql, catalog, repeated)
     plain = (model for model in found.used if not model.default_filter and model.name not in repeated)
-    definitions = [defined(model, key) for model in plain if model.description.all()]
+    definitions = [format_definition(model, key) for model in plain if model.description.all()]
     with override("zh-hans" if key == "zh" else "en"):
-        definitions += [defined(measure, key) for measure in found.followed if measure.description.all()]
-        definitions += [otherwise(measure, key) for measure in found.missed]
+        definitions += [format_definition(measure, key) for measure in found.followed if measure.description.all()]
+        definitions += [format_deviation_remark(measure, key) for measure in found.missed]
         if found.is_free:
             definitions.append(_("Counted by a model's own query, not by a definition in the data."))
     return tuple(dict.fromkeys(definitions))
 
 
-def differences(sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> tuple[str, ...]:
+def list_definition_differences(sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> tuple[str, ...]:
     """Return for the model each measure that a statement computes, or names a column by, against its definition."""
-    return tuple(alternative_words(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing)
+    return tuple(
+        describe_measure_definition(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing
+    )
 
 
-def alternative_words(model: SemanticModel, measure: Measure) -> str:
+def describe_measure_definition(model: SemanticModel, measure: Measure) -> str:
     """Return for the model how the layer defines a measure."""
-    filters = _filters(measure, model)
+    filters = _format_filters(measure, model)
     return (
         f"{model.name}.{measure.name} is defined as {measure.agg}({measure.expr or '*'}){f' where {filters}' if filters else ''}; "
         "this computes it otherwise. Use the measure in a query, or follow its definition."
     )
 
 
-def _filters(measure: Measure, model: SemanticModel) -> str:
+def _format_filters(measure: Measure, model: SemanticModel) -> str:
     conditions = {**model.default_filter, **measure.filter}
     return " and ".join(f"{column} in {list(values)}" for column, values in conditions.items())
 
@@ -100,12 +104,14 @@ class _Followed:
 
     @classmethod
     def of(cls, sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> "_Followed":
-        tree = parsed(sql)
+        tree = parse_statement(sql)
         if tree is None:  # shown in full when it runs
             return cls()
         names = {table.name for table in tree.find_all(exp.Table)}
         used = tuple(model for model in catalog.layer.semantic_models if model.table in names)
-        found = [entry for select in tree.find_all(exp.Select) for entry in _aggregated(Select.of(select, catalog))]
+        found = [
+            entry for select in tree.find_all(exp.Select) for entry in _find_aggregates(Select.of(select, catalog))
+        ]
         aliases = (expression.alias for select in tree.find_all(exp.Select) for expression in select.expressions)
         shown = {alias.lower().replace("_", " ") for alias in aliases if alias}
         matched: set[_Aggregated] = set()
@@ -118,18 +124,22 @@ class _Followed:
                 if own and own == kept and not measure.time and not is_repeated:
                     matched |= own
                     followed.append(measure)
-                elif (measure.filter or model.default_filter or is_repeated) if own else _is_called(measure, shown):
+                elif (
+                    (measure.filter or model.default_filter or is_repeated)
+                    if own
+                    else _has_measure_name(measure, shown)
+                ):
                     differing.append((model, measure))
         is_free = any(item not in matched for item in found) or (not found and tree.find(exp.AggFunc) is not None)
         return cls(used, tuple(followed), tuple(differing), is_free)
 
 
-def _is_called(measure: Measure, shown: Collection[str]) -> bool:
+def _has_measure_name(measure: Measure, shown: Collection[str]) -> bool:
     """Return whether a column of the result has the measure's name. shown: column names in lower case, with spaces."""
     return any(word.lower() in shown for word in measure.words())
 
 
-def _aggregated(own: Select) -> Iterator[_Aggregated]:
+def _find_aggregates(own: Select) -> Iterator[_Aggregated]:
     """Yield the aggregates of one SELECT, without those of its subqueries."""
     where = own.select.args.get("where")
     for node in own.select.find_all(exp.AggFunc):
@@ -143,22 +153,26 @@ def _aggregated(own: Select) -> Iterator[_Aggregated]:
         alias = own.source_of(inner)
         model = own.sources.get(alias)
         if isinstance(model, SemanticModel):
-            yield _Aggregated(agg, bare(inner), model.name, _held(own, alias, model, conditions))
+            yield _Aggregated(
+                agg, normalise_expression(inner), model.name, _find_possible_values(own, alias, model, conditions)
+            )
         else:
-            yield _Aggregated(agg, bare(inner), "", {})
+            yield _Aggregated(agg, normalise_expression(inner), "", {})
 
 
-def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[exp.Expr]) -> dict[str, frozenset[str]]:
+def _find_possible_values(
+    own: Select, alias: str, model: SemanticModel, conditions: Iterable[exp.Expr]
+) -> dict[str, frozenset[str]]:
     """Return the possible values of a table's columns under conditions joined by AND."""
     held: dict[str, frozenset[str]] = {}
-    for part in parts_of(conditions):
-        column, values = _values(part, model)
+    for part in iterate_conjuncts(conditions):
+        column, values = _find_condition_values(part, model)
         if column is not None and own.source_of(column) == alias:
             held[column.name] = held.get(column.name, values) & values
     return held
 
 
-def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, frozenset[str]]:
+def _find_condition_values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, frozenset[str]]:
     """Return a column and its possible values under a condition; for exclusions, the layer's other listed values."""
     turned = part.this if isinstance(part, exp.Not) else part
     is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
@@ -174,7 +188,7 @@ def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, fr
     return (column, frozenset(value.value for value in known[0].values) - values) if known else (None, values)
 
 
-def bare(part: exp.Expr) -> str:
+def normalise_expression(part: exp.Expr) -> str:
     """Return an expression without the names of its tables and without quotes."""
     copy = part.copy()
     for column in copy.find_all(exp.Column):

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.joins import Place
-from business.logical_query.wording import no_such_value
-from business.parsing.model.definitions import definitions_of, differences
-from business.parsing.model.selects import Select, parsed, select_in
+from business.logical_query.wording import build_unknown_value_message
+from business.parsing.model.definitions import list_definition_differences, list_definition_remarks
+from business.parsing.model.selects import Select, find_defining_select, parse_statement
 from business.semantic_layer.model import Dimension, SemanticModel
 
 MAX_TOLD = 160  # characters of conditions
@@ -27,28 +27,28 @@ class StatementFault:
     is_wrong: bool
 
 
-def fault_in(sql: str, catalog: Catalog) -> StatementFault | None:
+def find_statement_fault(sql: str, catalog: Catalog) -> StatementFault | None:
     """Return the first fault of a statement, or None. Unparseable ones are left to the guard."""
-    tree = parsed(sql)
+    tree = parse_statement(sql)
     if tree is None:
         return None
-    if (unread := not_read(tree)) is not None:
+    if (unread := find_made_up_result(tree)) is not None:
         return unread
-    selects = _selects(tree, catalog)
+    selects = _check_selects(tree, catalog)
     for own in selects:
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
         if why:
             return StatementFault(why, is_wrong=True)
-    faults = [*differences(sql, catalog, _repeated(selects)), *_doubts(selects)]
+    faults = [*list_definition_differences(sql, catalog, _find_repeated_tables(selects)), *_list_doubts(selects)]
     return StatementFault(" ".join(faults), is_wrong=False) if faults else None
 
 
-def not_read(tree: exp.Expr) -> StatementFault | None:
+def find_made_up_result(tree: exp.Expr) -> StatementFault | None:
     """Return why a result does not come from the data; None where it does."""
     inside = {cte.alias for cte in tree.find_all(exp.CTE)}
     if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
         return StatementFault(_("The statement reads no table."), is_wrong=True)
-    outer = select_in(tree)
+    outer = find_defining_select(tree)
     made_up = next(filter(_is_made_up, outer.expressions), None) if outer is not None else None
     if made_up is None:
         return None
@@ -58,26 +58,26 @@ def not_read(tree: exp.Expr) -> StatementFault | None:
     )
 
 
-def definitions_in(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
+def list_statement_remarks(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """Return the remarks shown with the result of a free statement: the definitions it follows, and doubts."""
-    tree = parsed(sql)
-    selects = _selects(tree, catalog) if tree is not None else []
-    definitions = definitions_of(sql, catalog, language, _repeated(selects))
+    tree = parse_statement(sql)
+    selects = _check_selects(tree, catalog) if tree is not None else []
+    definitions = list_definition_remarks(sql, catalog, language, _find_repeated_tables(selects))
     with override("zh-hans" if language.startswith("zh") else "en"):
-        return (*definitions, *_doubts(selects))
+        return (*definitions, *_list_doubts(selects))
 
 
-def limit_of(sql: str) -> int | None:
+def find_row_limit(sql: str) -> int | None:
     """Return the most rows that a statement lets through, whatever their values; None for all."""
-    tree = parsed(sql)
+    tree = parse_statement(sql)
     limit = tree.args.get("limit") if tree is not None else None
     number = limit.expression if isinstance(limit, exp.Limit) else None
     return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
 
 
-def conditions_of(sql: str, language: str) -> tuple[str, ...]:
+def list_statement_conditions(sql: str, language: str) -> tuple[str, ...]:
     """Return the conditions of a statement as it writes them, for the note below its headline."""
-    tree = parsed(sql)
+    tree = parse_statement(sql)
     parts = [item.sql(dialect="postgres") for item in tree.find_all(exp.Where, exp.Having)] if tree else []
     conditions = " ".join(" ".join(dict.fromkeys(parts)).split())
     if not conditions:
@@ -87,11 +87,11 @@ def conditions_of(sql: str, language: str) -> tuple[str, ...]:
     return (conditions,)
 
 
-def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
+def _check_selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
     return [_Checked.of(select, catalog) for select in tree.find_all(exp.Select)]
 
 
-def _doubts(selects: Sequence["_Checked"]) -> list[str]:
+def _list_doubts(selects: Sequence["_Checked"]) -> list[str]:
     """Return doubts: values among others that no row has, and rows that a join adds several times."""
     doubts = [why for own in selects for why in own.values_among_others()]
     for base, other in (pair for own in selects for pair in own.repeated_rows()):
@@ -100,7 +100,7 @@ def _doubts(selects: Sequence["_Checked"]) -> list[str]:
     return list(dict.fromkeys(doubts))
 
 
-def _repeated(selects: Sequence["_Checked"]) -> frozenset[str]:
+def _find_repeated_tables(selects: Sequence["_Checked"]) -> frozenset[str]:
     """Return the tables whose rows are counted or added several times: their definitions are not followed."""
     return frozenset(base.name for own in selects for base, _other in own.repeated_rows())
 
@@ -121,7 +121,7 @@ class _Checked(Select):
             return
         together: list[set[str]] = [{alias} for alias in self.sources]
         for one, other in self.equalities():
-            if not self._holds(one, other):
+            if not self._is_join_along_keys(one, other):
                 continue
             aliases = {alias for side in (one, other) for alias in self.aliases(side)}
             groups = [group for group in together if group & aliases]
@@ -130,27 +130,27 @@ class _Checked(Select):
             names = " / ".join(sorted(min(group) for group in together))
             yield _("The tables are not joined along their keys: %(names)s.") % {"names": names}
 
-    def _holds(self, one: exp.Expr, other: exp.Expr) -> bool:
+    def _is_join_along_keys(self, one: exp.Expr, other: exp.Expr) -> bool:
         """Return whether an equality joins along the layer's keys; True for a subquery's computed columns."""
         if len(self.aliases(one) | self.aliases(other)) < _TOGETHER:
             return False
         if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
-            return self._is_key_of(one, other) or self._is_key_of(other, one)
+            return self._is_primary_key_equality(one, other) or self._is_primary_key_equality(other, one)
         first, second = self.place(one), self.place(other)
         if first is None or second is None:
             return True
-        return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_once())
+        return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_distinct_rows())
 
-    def _is_key_of(self, key: exp.Expr, computed: exp.Expr) -> bool:
+    def _is_primary_key_equality(self, key: exp.Expr, computed: exp.Expr) -> bool:
         """Return whether a table's primary key equals a non-key expression, which gives at most one row."""
         place = self.place(key) if isinstance(key, exp.Column) else None
         primary = self.catalog.models[place[0]].primary if place and place[0] in self.catalog.models else None
         if place is None or primary is None or primary.expr != place[1]:
             return False
         made_of = [self.place(column) for column in computed.find_all(exp.Column)]
-        return bool(made_of) and not any(item and _is_a_key(item, self.catalog) for item in made_of)
+        return bool(made_of) and not any(item and _is_key_column(item, self.catalog) for item in made_of)
 
-    def _lists_once(self) -> bool:
+    def _lists_distinct_rows(self) -> bool:
         """Return whether distinct rows are listed and nothing is counted: multiplied rows do not matter."""
         return bool(self.select.args.get("distinct")) and not any(
             expression.find(exp.AggFunc, exp.Window) for expression in self.select.expressions
@@ -159,7 +159,11 @@ class _Checked(Select):
     def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
         """Yield tables with aggregated rows that a join repeats, with the repeating table, unless it is a breakdown."""
         group = self.select.args.get("group")
-        by = {alias for expression in (group.expressions if group else []) for alias in self._grouped(expression)}
+        by = {
+            alias
+            for expression in (group.expressions if group else [])
+            for alias in self._find_group_tables(expression)
+        }
         for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
             if node.parent_select is not self.select or isinstance(node.this, exp.Distinct):
                 continue
@@ -167,24 +171,24 @@ class _Checked(Select):
             own = self.sources.get(alias)
             if not isinstance(own, SemanticModel) or (isinstance(node, exp.Count) and alias in by):
                 continue
-            for other in self._repeating(alias, own, by):
+            for other in self._find_repeating_tables(alias, own, by):
                 yield own, other
 
-    def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
+    def _find_repeating_tables(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
         """Yield tables with several rows per row of a table that no group separates. by: tables of the groups."""
-        for item in self._beyond_one(alias):
+        for item in self._find_multiplying_tables(alias):
             other = self.sources[item]
-            if isinstance(other, SemanticModel) and item not in by and not by & self._beyond(other, own):
+            if isinstance(other, SemanticModel) and item not in by and not by & self._find_aliases_beyond(other, own):
                 yield other
 
-    def _beyond_one(self, alias: str) -> list[str]:
+    def _find_multiplying_tables(self, alias: str) -> list[str]:
         """Return the tables joined to a table other than by steps to one row each."""
         steps: dict[tuple[str, str], bool] = {}
         for pair in self.equalities():
             if all(isinstance(side, exp.Column) for side in pair):
                 for one, other in (pair, pair[::-1]):
                     ends = self.owner(one), self.owner(other)  # type: ignore[arg-type]
-                    steps[ends] = steps.get(ends, False) or not self._is_many(one, other)  # type: ignore[arg-type]
+                    steps[ends] = steps.get(ends, False) or not self._may_match_several_rows(one, other)  # type: ignore[arg-type]
         near, far = {alias}, set[str]()
         while more := {end for (begin, end), is_one in steps.items() if is_one and begin in near and end} - near:
             near |= more
@@ -192,7 +196,7 @@ class _Checked(Select):
             far |= more
         return [source for source in self.sources if source in far]
 
-    def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
+    def _may_match_several_rows(self, one: exp.Column, other: exp.Column) -> bool:
         """Return whether several rows of the other's table may match one row: the column is not its table's key."""
         place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
@@ -201,14 +205,14 @@ class _Checked(Select):
         points = any((step.many, step.column) == place for step in self.catalog.joins.steps)
         return place[1] not in keys and (bool(keys) or points)
 
-    def _grouped(self, node: exp.Expr) -> set[str]:
+    def _find_group_tables(self, node: exp.Expr) -> set[str]:
         """Return the tables of a group's expression; a number is a position in the select list."""
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
             shown = self.select.expressions
             node = shown[int(node.this) - 1] if 0 < int(node.this) <= len(shown) else node
         return self.aliases(node)
 
-    def _beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
+    def _find_aliases_beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
         """Return the aliases of tables that the repeating one leads to, without the repeated one."""
         return {
             alias
@@ -221,37 +225,37 @@ class _Checked(Select):
 
     def unknown_values(self) -> Iterator[str]:
         """Return literals compared with a column of listed values that has none of them."""
-        for dimension, listed, unknown in self._compared():
+        for dimension, listed, unknown in self._find_compared_columns():
             if len(unknown) == len(listed):
-                yield no_such_value(dimension, unknown[0])
+                yield build_unknown_value_message(dimension, unknown[0])
         for node in self.select.find_all(exp.Like, exp.ILike):
-            column = self._dimension(node.this) if isinstance(node.this, exp.Column) else None
+            column = self._find_dimension(node.this) if isinstance(node.this, exp.Column) else None
             pattern = node.expression.this if node.expression.is_string else ""
             is_held = node.parent_select is self.select and not node.args.get("negate")
             is_held = is_held and not isinstance(node.parent, exp.Not | exp.Or)
             values = [value.value for value in column.values] if column is not None and is_held else []
             if column is not None and pattern and values and not any(_is_like(value, pattern) for value in values):
-                yield no_such_value(column, pattern.strip("%"))
+                yield build_unknown_value_message(column, pattern.strip("%"))
 
     def values_among_others(self) -> Iterator[str]:
         """Return such literals beside others that the column has."""
-        for dimension, listed, unknown in self._compared():
+        for dimension, listed, unknown in self._find_compared_columns():
             if len(unknown) < len(listed):
-                yield from (no_such_value(dimension, value) for value in unknown)
+                yield from (build_unknown_value_message(dimension, value) for value in unknown)
 
-    def _compared(self) -> Iterator[tuple[Dimension, list[str], list[str]]]:
+    def _find_compared_columns(self) -> Iterator[tuple[Dimension, list[str], list[str]]]:
         """Yield columns with listed values, the texts compared with them, and the unlisted ones of these."""
         for node in self.select.find_all(exp.EQ, exp.NEQ, exp.In):
             if node.parent_select is not self.select or not isinstance(node.this, exp.Column):
                 continue
             given = node.expressions if isinstance(node, exp.In) else [node.args.get("expression")]
             listed = [item.this for item in given if isinstance(item, exp.Literal) and item.is_string and item.this]
-            dimension = self._dimension(node.this)
+            dimension = self._find_dimension(node.this)
             if dimension is not None and dimension.values and listed:
                 known = {value.value for value in dimension.values}
                 yield dimension, listed, [value for value in listed if value not in known]
 
-    def _dimension(self, column: exp.Column) -> Dimension | None:
+    def _find_dimension(self, column: exp.Column) -> Dimension | None:
         place = self.place(column)
         model = self.catalog.models.get(place[0]) if place else None
         if model is None or place is None:
@@ -267,16 +271,18 @@ def _is_like(text: str, pattern: str) -> bool:
 
 def _are_joined(one: Place, other: Place, catalog: Catalog) -> bool:
     """Return whether the layer joins these columns, or both point to one key."""
-    return catalog.joins.is_step(one, other) or bool(_targets(one, catalog) & _targets(other, catalog))
+    return catalog.joins.is_step(one, other) or bool(
+        _find_target_keys(one, catalog) & _find_target_keys(other, catalog)
+    )
 
 
-def _targets(place: Place, catalog: Catalog) -> set[Place]:
+def _find_target_keys(place: Place, catalog: Catalog) -> set[Place]:
     """Return the keys that a column points to; a primary key is its own."""
     found = {(step.one, step.key) for step in catalog.joins.steps if (step.many, step.column) == place}
     model = catalog.models.get(place[0])
     return found | ({place} if model and model.primary and model.primary.expr == place[1] else set())
 
 
-def _is_a_key(place: Place, catalog: Catalog) -> bool:
+def _is_key_column(place: Place, catalog: Catalog) -> bool:
     model = catalog.models.get(place[0])
     return model is not None and any(entity.expr == place[1] for entity in model.entities)

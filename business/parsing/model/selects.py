@@ -12,7 +12,7 @@ from business.logical_query.joins import Place
 from business.semantic_layer.model import SemanticModel
 
 
-def parsed(sql: str) -> exp.Expr | None:
+def parse_statement(sql: str) -> exp.Expr | None:
     """Return the tree of a statement; None where it cannot be parsed, or is too deep: the guard says why."""
     try:
         return sqlglot.parse_one(sql, dialect="postgres")
@@ -32,16 +32,16 @@ class Select:
     def of(cls, select: exp.Select, catalog: Catalog) -> Self:
         named = {m.place: m for m in catalog.layer.semantic_models}
         by_table = {m.table: m for m in catalog.layer.semantic_models}
-        inside = {cte.alias: cte.this for cte in _queries_before(select)}
+        inside = {cte.alias: cte.this for cte in _iterate_visible_with_queries(select)}
         found: dict[str, SemanticModel | exp.Select | None] = {}
         for source in [select.args.get("from_"), *(select.args.get("joins") or [])]:
             if source is None:
                 continue
             table = source.this
             if not isinstance(table, exp.Table):
-                found[table.alias_or_name] = select_in(table.this)
+                found[table.alias_or_name] = find_defining_select(table.this)
             elif not table.db and table.name in inside:
-                found[table.alias_or_name] = select_in(inside[table.name])
+                found[table.alias_or_name] = find_defining_select(inside[table.name])
             else:
                 found[table.alias_or_name] = named.get((table.db, table.name)) if table.db else by_table.get(table.name)
         return cls(select, catalog, found)
@@ -58,7 +58,7 @@ class Select:
                 for alias in self.sources:
                     if alias != own:
                         yield exp.column(name.name, alias), exp.column(name.name, own)
-        for part in parts_of(conditions):
+        for part in iterate_conjuncts(conditions):
             if isinstance(part, exp.EQ):
                 yield part.this.unnest(), part.expression.unnest()
 
@@ -97,14 +97,14 @@ class Select:
         return Select.of(source, self.catalog).place(inner) if isinstance(inner, exp.Column) else None
 
 
-def parts_of(conditions: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+def iterate_conjuncts(conditions: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
     """Yield the parts of a conjunction."""
     for condition in conditions:
         for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
             yield part.unnest()
 
 
-def select_in(query: exp.Expr | None) -> exp.Select | None:
+def find_defining_select(query: exp.Expr | None) -> exp.Select | None:
     """Return the SELECT that defines a query's columns: the first of a set operation."""
     found = query.unnest() if query is not None else None
     while isinstance(found, exp.SetOperation | exp.Subquery):
@@ -112,7 +112,7 @@ def select_in(query: exp.Expr | None) -> exp.Select | None:
     return found if isinstance(found, exp.Select) else None
 
 
-def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:
+def _iterate_visible_with_queries(select: exp.Select) -> Iterator[exp.CTE]:
     """Yield the WITH queries of this query and of those around it."""
     node: exp.Expr | None = select
     while node is not None:

@@ -25,7 +25,7 @@ from business.logical_query.query import (
 from business.logical_query.times import days_of
 from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
-from business.parsing.reader.words import word_lists
+from business.parsing.reader.words import load_word_lists
 
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 SUPERLATIVES = "hlsiwopkfr"
@@ -75,7 +75,7 @@ def table_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-def one(run: Run, kinds: str) -> Token:
+def find_first_token(run: Run, kinds: str) -> Token:
     """Return the first token of these kinds; there must be one."""
     return next(token for token in run if token.kind in kinds)
 
@@ -104,9 +104,15 @@ class Reading:
     @classmethod
     def of(cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date) -> "Reading":
         """Read everything but the head. Raises Unread."""
-        tokens = [_token(catalog, *entry) for entry in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
+        tokens = [_build_token(catalog, *entry) for entry in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
         reading = cls(catalog, today, [token for token in tokens if token.kind])
-        for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
+        for part in (
+            reading._read_values,
+            reading._numbers,
+            reading._read_times,
+            reading._read_groups,
+            reading._read_absences,
+        ):
             part()
         return reading
 
@@ -132,44 +138,46 @@ class Reading:
     def days(self, time: TimeRange) -> tuple[date | None, date | None]:
         return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
-    def _values(self) -> None:
+    def _read_values(self) -> None:
         """Read a run of one column's values, negated or not; the column's own name beside them adds nothing."""
         if re.search("[TV].*(?:[cm]R|R[cm])[Vt]*$", self.text):
             self.drop("R")  # of the customers in Norway, how many of them are carriers
         self.rewrite("VK", lambda run: run[:1])
-        self.rewrite("V[&|C]?V", self._joined)
+        self.rewrite("V[&|C]?V", self._join_values)
         self.rewrite(
             "[b-]V", lambda run: run[1:] if run[0].item.text in ("by", "to") else None
         )  # albums by Led Zeppelin
         if len(self.all("TA")) > 1:  # with no cancelled orders
             self.rewrite("[!@]VT", lambda run: [run[0], run[2], run[1]] if run[1].model == run[2].name else None)
-        self.rewrite("[DANW]V|V[DANW]", lambda run: [one(run, "V")] if run[0].name == run[1].name else None)
-        self.rewrite("!V|V", self._valued)
+        self.rewrite(
+            "[DANW]V|V[DANW]", lambda run: [find_first_token(run, "V")] if run[0].name == run[1].name else None
+        )
+        self.rewrite("!V|V", self._add_value_filter)
         if len({entry.field for entry in self.filters}) < len(self.filters):
             raise Unread("values of one column in two places")
 
-    def _joined(self, run: Run) -> Run | None:
+    def _join_values(self, run: Run) -> Run | None:
         if run[0].name != run[-1].name:
             return None
         token = replace(run[0], values=tuple(dict.fromkeys((*run[0].values, *run[-1].values))))
         return [token, *(entry for entry in run if entry.kind == "C")]
 
-    def _valued(self, run: Run) -> Run:
-        value = one(run, "V")
+    def _add_value_filter(self, run: Run) -> Run:
+        value = find_first_token(run, "V")
         self.filters.append(Filter(field=value.name, op="in" if len(run) == 1 else "not_in", values=value.values))
         return [replace(value, kind="U" if len(run) == 1 and len(value.values) > 1 else "_")]
 
     def _numbers(self) -> None:
         """Read comparisons of a column with a number, things with so many rows of another table, and limits."""
-        self.rewrite("NT?Bn[&-]nE?|NT?n[&-]nE", self._compared)
-        self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._compared)
+        self.rewrite("NT?Bn[&-]nE?|NT?n[&-]nE", self._add_number_filter)
+        self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._add_number_filter)
         self.rewrite("@?(?:>n|n<)T|(?<!L)TI?(?:>n|n<)(?![&-]n)", self._counted)
-        self.rewrite("[fr]n|[hlsipkwo]n|n[hlsipk]", self._limited)
+        self.rewrite("[fr]n|[hlsipkwo]n|n[hlsipk]", self._set_limit)
         if re.search("[hlsipkwo]", self.text):  # which three customers have the most orders
-            self.rewrite("n(?=_*[TDA])", self._limited)
+            self.rewrite("n(?=_*[TDA])", self._set_limit)
 
-    def _compared(self, run: Run) -> Run | None:
-        column, numbers = one(run, "N").name, [token for token in run if token.kind == "n"]
+    def _add_number_filter(self, run: Run) -> Run | None:
+        column, numbers = find_first_token(run, "N").name, [token for token in run if token.kind == "n"]
         if run[1].kind == "n" and run[1].item.text.isalpha():
             return None  # order numbers of the three orders
         if len({token.item.text.isdecimal() for token in numbers}) > 1:
@@ -184,7 +192,7 @@ class Reading:
         return [*(token for token in run if token.kind == "T"), DONE]
 
     def _counted(self, run: Run) -> Run | None:
-        sign, number, name = one(run, "<>"), one(run, "n"), one(run, "T").name
+        sign, number, name = find_first_token(run, "<>"), find_first_token(run, "n"), find_first_token(run, "T").name
         if len(self.all("TA")) < 2 or (run[0].kind == "T" and sign.item.text.isascii()):
             return None  # bands that have more than five albums
         if number.values:
@@ -193,20 +201,23 @@ class Reading:
         self.related.append(Related(model=name, op=op, value=number.item.number or 0))
         return [DONE]
 
-    def _limited(self, run: Run) -> Run:
-        number = one(run, "n").item.number or 0
+    def _set_limit(self, run: Run) -> Run:
+        number = find_first_token(run, "n").item.number or 0
         if self.limit is not None or number != int(number) or not 0 < number <= MAX_LIMIT:
             raise Unread("how many")
         self.limit = int(number)
         return [token for token in run if token.kind != "n"]
 
-    def _times(self) -> None:
+    def _read_times(self) -> None:
         """Read one time, of the time column beside it or the only one."""
-        self.rewrite("!Wt", lambda run: self._never(run[1]))
-        self.rewrite("(?<!!)Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
+        self.rewrite("!Wt", lambda run: self._refuse_negated_time(run[1]))
+        self.rewrite(
+            "(?<!!)Wt|tW",
+            lambda run: [self._assign_time_column(find_first_token(run, "t"), find_first_token(run, "W"))],
+        )
         columns = {column.name: column for column in self.all("W")}
         if len(self.all("t")) == 1 and len(columns) == 1 and "!" not in self.text:
-            self.rewrite("t", lambda run: [self._dated(run[0], *columns.values())])
+            self.rewrite("t", lambda run: [self._assign_time_column(run[0], *columns.values())])
             self.drop("W" if all(token.item.time and token.item.time.field for token in self.all("t")) else "")
         self.is_yearless = any(token.item.is_yearless for token in self.all("t"))
         times = [token.item.time for token in self.all("t") if token.item.time is not None]
@@ -215,19 +226,19 @@ class Reading:
         self.times = times
         self.rewrite("t", lambda run: [DONE])
 
-    def _never(self, column: Token) -> None:
+    def _refuse_negated_time(self, column: Token) -> None:
         """Read “customers that haven't ordered in 2026”; an order not shipped then is ambiguous."""
         if column.model in {token.name for token in self.all("T")}:
             raise Unread("not then, or of then")
 
-    def _dated(self, time: Token, column: Token) -> Token:
+    def _assign_time_column(self, time: Token, column: Token) -> Token:
         model, dimension = self.catalog.dimension(column.name)
         if time.item.is_yearless and model.defaults.agg_time_dimension != dimension.name:
             raise Unread("of which year")  # birthdays are of every year
         assert time.item.time is not None  # of its kind
         return replace(time, item=replace(time.item, time=time.item.time.model_copy(update={"field": column.name})))
 
-    def _groups(self) -> None:
+    def _read_groups(self) -> None:
         """Read what follows “by”, “each”, “各”; periods; each of the named or compared values; the order."""
         self.is_share = "%" in self.text
         self.order = "v" in self.text if self.all("v^") else None
@@ -260,7 +271,7 @@ class Reading:
                 self.dimensions.append(Dimension(name=token.model if token.kind == "A" else token.name))
         return [DONE, *(token for token in run if token.kind == "z")]
 
-    def _absent(self) -> None:
+    def _read_absences(self) -> None:
         """Read rows of another table that a thing has or lacks, and times that never came."""
         self.rewrite("![WDN]", lambda run: self.events.append((run[1].name, True)) or [DONE])  # type: ignore[func-returns-value]
         if len(self.all("TA")) > 1:
@@ -273,7 +284,7 @@ class Reading:
         return [DONE]
 
 
-def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
+def _build_token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     """Return the token of an item. Raises Unread without a letter. An amount of money has a value."""
     if ref is not None and ref.kind == "dimension":
         dimension = catalog.dimension(ref.name)[1]
@@ -286,7 +297,7 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     if item.number is not None and not item.roles:
         is_amount = any(role.partition(":")[0] in ("money", "currency") for role in after.roles)
         return Token("n", item, values=("",) if is_amount else ())
-    letter = word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
+    letter = load_word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
         raise Unread("", (item.text,))
     return Token(letter, item)
@@ -303,6 +314,6 @@ def require_currency(items: Sequence[Item], query: LogicalQuery, catalog: Catalo
     named += [entry.field for entry in query.filters] + list(query.rows.columns if query.rows else ())
     named += [query.ranking.by] if query.ranking else []
     kept = {catalog.unit(name) for name in named}
-    coins = kept & set(word_lists()["currencies"])
+    coins = kept & set(load_word_lists()["currencies"])
     if money and coins and money != coins:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(coins))})

@@ -2,9 +2,9 @@
 
 import re
 
-from business.logical_query.conditions import positive
+from business.logical_query.conditions import remove_negation
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Related, Rows
-from business.parsing.reader.grammar import DONE, SUPERLATIVES, Reading, Run, Token, Unread, one, table_of
+from business.parsing.reader.grammar import DONE, SUPERLATIVES, Reading, Run, Token, Unread, find_first_token, table_of
 
 DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
 _ASKED = ("count", "much")
@@ -24,19 +24,19 @@ class Head:
     def query(self) -> LogicalQuery:
         """Return the query of a whole question. Raises Unread."""
         reading = self.reading
-        self._events()
-        reading.rewrite("AT|TA", self._named)
+        self._read_events()
+        reading.rewrite("AT|TA", self._resolve_name_column)
         if reading.all(SUPERLATIVES):
             self._ranked()
-        elif not self._numbers():
-            self._rows()
+        elif not self._read_numbers():
+            self._read_rows()
         if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
             reading.dimensions = [dimension for dimension in reading.dimensions if dimension.name != self.base]
         if reading.order is not None and self.ranking is None:
             self.ranking = Ranking(descending=reading.order)
-        self._require_sense()
-        reading.filters += self._missing()
-        self._belonging()
+        self._require_plausible_query()
+        reading.filters += self._build_event_filters()
+        self._apply_to_related_rows()
         if reading.is_share and not reading.dimensions and self.rows is not None and not self.rows.columns:
             self.metrics, self.rows = [Metric(name=self.rows.model, agg="count")], None
         query = LogicalQuery(
@@ -52,7 +52,7 @@ class Head:
         if reading.is_share and not reading.dimensions:
             if len(reading.filters) != 1 or len(self.metrics) != 1:
                 raise Unread("the percentage of what")
-            return shared(query, reading.filters[0])
+            return convert_to_share(query, reading.filters[0])
         return query
 
     @property
@@ -64,37 +64,45 @@ class Head:
         reading = self.reading
         if len({token.name for token in reading.all("T")}) == 1:
             reading.rewrite("T(_*)T", lambda run: run[:-1])
-        reading.rewrite("[me]?S?M(?:_*[me])?|Ma|aM", self._measure)
+        reading.rewrite("[me]?S?M(?:_*[me])?|Ma|aM", self._make_measure_token)
         reading.rewrite(
-            "[aS]N|N[aS]", lambda run: [_made(one(run, "N").name, "avg" if one(run, "aS").kind == "a" else "sum")]
+            "[aS]N|N[aS]",
+            lambda run: [
+                _make_metric_token(
+                    find_first_token(run, "N").name, "avg" if find_first_token(run, "aS").kind == "a" else "sum"
+                )
+            ],
         )
-        reading.rewrite("[cI]#?D|#D[Im]", self._distinct)
-        reading.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
-        reading.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
+        reading.rewrite("[cI]#?D|#D[Im]", self._make_distinct_count)
+        reading.rewrite("[cS]*[cI]S?_*[TA]I?", self._make_row_count)
+        reading.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._make_row_count)
 
-    def _named(self, run: Run) -> Run | None:
+    def _resolve_name_column(self, run: Run) -> Run | None:
         """Read “names of customers” as the customers."""
-        return [one(run, "T")] if run[0].model == run[1].model else None
+        return [find_first_token(run, "T")] if run[0].model == run[1].model else None
 
-    def _measure(self, run: Run) -> Run | None:
-        name = one(run, "M").name
+    def _make_measure_token(self, run: Run) -> Run | None:
+        name = find_first_token(run, "M").name
         if any(token.kind == "a" for token in run) and self.catalog.measures[name][1].agg != "avg":
             return None
-        return [_made(name), *(token for token in run if token.kind == "_")]
+        return [_make_metric_token(name), *(token for token in run if token.kind == "_")]
 
-    def _distinct(self, run: Run) -> Run | None:
-        name = one(run, "D").name
+    def _make_distinct_count(self, run: Run) -> Run | None:
+        name = find_first_token(run, "D").name
         is_listed = any(token.kind == "#" for token in run) or bool(self.catalog.dimension(name)[1].values)
-        return [_made(name, "count_distinct")] if is_listed else None
+        return [_make_metric_token(name, "count_distinct")] if is_listed else None
 
-    def _counted(self, run: Run) -> Run | None:
+    def _make_row_count(self, run: Run) -> Run | None:
         """Count the rows of a table; the token is that of the word that asks for it, if any."""
         if run[0].kind == "I" and not run[0].item.text.isascii():
             return None  # 客户总数，欧洲客户数
         asks = [token for token in run if token.kind in "cm"] or run
-        return [*(token for token in run if token.kind == "_"), _made(one(run, "TA").model, "count", asks[0])]
+        return [
+            *(token for token in run if token.kind == "_"),
+            _make_metric_token(find_first_token(run, "TA").model, "count", asks[0]),
+        ]
 
-    def _numbers(self) -> bool:
+    def _read_numbers(self) -> bool:
         """Read one number, or several with the same conditions. A number both named and asked for is one: 客户数在德国有多少."""
         reading = self.reading
         self.make_metrics()
@@ -104,14 +112,16 @@ class Head:
             reading.rewrite("1_*[cme]$", lambda run: run[:-1])
         if len(made) > 1:
             is_of_both = re.fullmatch("[Lxq_]*1(&1)+[Lxq_]*", reading.text) and not any(t.role in _ASKED for t in made)
-            if not is_of_both or (reading.times and any(self._name_of(metric.name) for metric in self.metrics)):
+            if not is_of_both or (
+                reading.times and any(self._find_name_column(metric.name) for metric in self.metrics)
+            ):
                 raise Unread("a condition of which number")
         if made:
-            self._take_owners({table_of(metric.name) for metric in self.metrics})
-            self._require("[Lxq_]*1(&1)*[Lxq_]*")
+            self._drop_owner_tables({table_of(metric.name) for metric in self.metrics})
+            self._require_pattern("[Lxq_]*1(&1)*[Lxq_]*")
         return bool(made)
 
-    def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
+    def _drop_owner_tables(self, bases: set[str], *, keep: int = 0) -> None:
         """Drop tables named only for their conditions: “revenue of customers in Germany”."""
         reading = self.reading
         owners = bases | {table_of(f.field) for f in reading.filters} | {table_of(d.name) for d in reading.dimensions}
@@ -119,7 +129,7 @@ class Head:
             if token.name in owners and len(reading.all("T")) > keep:
                 reading.row.remove(token)
 
-    def _require(self, pattern: str) -> None:
+    def _require_pattern(self, pattern: str) -> None:
         """Raise Unread with the words left over."""
         if not re.fullmatch(pattern, self.reading.text):
             raise Unread("", tuple(t.item.text for t in self.reading.row if t.kind not in "1_Lxmq&@" and t.item.text))
@@ -135,7 +145,7 @@ class Head:
             default = self.catalog.model(*tables).defaults.agg_time_dimension
             reading.by = f"{min(tables)}.{default}" if default else None
         if reading.by is None and len(reading.all("M")) == 1:
-            reading.by = Metric(name=one(reading.row, "M").name)
+            reading.by = Metric(name=find_first_token(reading.row, "M").name)
             reading.drop("M")
         if reading.by is None:
             raise Unread("the first by what")
@@ -145,11 +155,11 @@ class Head:
         is_down = token.role in DOWN
         self.ranking = Ranking(descending=is_down, limit=reading.limit or 1)
         if isinstance(reading.by, Metric):
-            self._first_groups(reading.by, subject)
+            self._rank_groups(reading.by, subject)
         else:
-            self._first_rows(reading.by, subject, is_thing=token.kind in "pk" or "L" in text)
-        self._take_owners(set())
-        self._require("[Lxmqe_@]*")
+            self._rank_rows(reading.by, subject, is_thing=token.kind in "pk" or "L" in text)
+        self._drop_owner_tables(set())
+        self._require_pattern("[Lxmqe_@]*")
 
     def superlative(self) -> Token:
         """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
@@ -166,12 +176,12 @@ class Head:
         patterns = (after, before) if is_english else (before, after)
         counted = ("TI?[si]|TI[fr]", "[si][cI]?T")
         for pattern in (*patterns, *(counted[::-1] if is_after else counted)):
-            reading.rewrite(pattern, self._ranked_by)
+            reading.rewrite(pattern, self._set_ranking_metric)
         reading.drop(SUPERLATIVES)
         return tokens[0]
 
-    def _ranked_by(self, run: Run) -> Run | None:
-        reading, target = self.reading, one(run, "MNWT")
+    def _set_ranking_metric(self, run: Run) -> Run | None:
+        reading, target = self.reading, find_first_token(run, "MNWT")
         if reading.by is not None or (target.kind == "T" and len(reading.all("TDAu")) < 2 and not reading.dimensions):
             return None
         is_average = any(token.kind == "a" for token in run)
@@ -197,7 +207,7 @@ class Head:
             raise Unread("which price")
         return f"{found[0][0]}.{found[0][1].name}"
 
-    def _first_groups(self, by: Metric, subject: Token | None) -> None:
+    def _rank_groups(self, by: Metric, subject: Token | None) -> None:
         reading = self.reading
         self.metrics = [by]
         if bool(reading.dimensions) == (subject is not None) or len(reading.dimensions) > 1:
@@ -205,13 +215,13 @@ class Head:
         if subject is not None:
             reading.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
 
-    def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
+    def _rank_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
         """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
         reading, model = self.reading, table_of(by)
         is_number = self.catalog.dimension(by)[1].type == "number"
         if reading.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
             raise Unread("the first of what")
-        if is_number and not is_thing and (subject is None or self._name_of(model) == ""):
+        if is_number and not is_thing and (subject is None or self._find_name_column(model) == ""):
             if reading.limit is not None:
                 raise Unread("the first of what")
             self.metrics = [Metric(name=by, agg="max" if self.ranking and self.ranking.descending else "min")]
@@ -220,15 +230,15 @@ class Head:
             self.rows = Rows(model=model)
             self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "by": by})
 
-    def _rows(self) -> None:
+    def _read_rows(self) -> None:
         """Read a list of things with the requested columns; their count for groups or “how many”."""
         reading = self.reading
-        self._take_owners(set(), keep=1)
+        self._drop_owner_tables(set(), keep=1)
         reading.rewrite("A", lambda run: None if reading.all("T") else [Token("T", run[0].item, run[0].ref)])
         tables, columns = reading.all("T"), reading.all("DNWA")
         if len(tables) > 1:
             raise Unread("", tuple(token.item.text for token in tables[1:]))
-        model = tables[0].model if tables else self._owner(columns)
+        model = tables[0].model if tables else self._find_owner_table(columns)
         is_counted = not tables and not columns and bool(reading.all("cm"))  # how many engineers
         if is_counted or (reading.dimensions and tables and not columns):
             reading.drop("c" if is_counted else "")
@@ -236,10 +246,12 @@ class Head:
         elif reading.dimensions or ("e" in reading.text and not reading.all("N")):
             raise Unread("a breakdown of what, or how much of what", tuple(token.item.text for token in columns))
         else:
-            self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in reading.text)
-        self._require("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
+            self.rows = Rows(
+                model=model, columns=self._select_list_columns(model, columns), distinct="#" in reading.text
+            )
+        self._require_pattern("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
 
-    def _owner(self, columns: Run) -> str:
+    def _find_owner_table(self, columns: Run) -> str:
         """Return the table meant where none is named: the one that points to everything else named."""
         reading, reaches = self.reading, self.catalog.joins.distance
         fields = [*(f.field for f in reading.filters), *(time.field for time in reading.times)]
@@ -247,13 +259,13 @@ class Head:
         bases = [owner for owner in sorted(owners) if all(reaches(owner, other) is not None for other in owners)]
         if not columns and "q" in reading.text:
             raise Unread("what of it")  # what was invoiced
-        if len(bases) != 1 or not (reading.all("Lxmqec") or (columns and self._is_named(bases[0]))):
+        if len(bases) != 1 or not (reading.all("Lxmqec") or (columns and self._names_particular_things(bases[0]))):
             raise Unread("a list of what")
         return bases[0]
 
-    def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
+    def _select_list_columns(self, model: str, columns: Run) -> tuple[str, ...]:
         """Return the requested columns of a list beside the thing's name; alone, a column's values."""
-        reading, is_named = self.reading, self._is_named(model)
+        reading, is_named = self.reading, self._names_particular_things(model)
         if not columns:
             return ()
         if len(columns) == 1 and not is_named and columns[0].kind == "D":
@@ -262,18 +274,20 @@ class Head:
             return (columns[0].name,)  # which countries do customers come from
         if not is_named and not reading.all("T"):
             raise Unread("a column of what", (columns[0].item.text,))
-        return tuple(dict.fromkeys([*filter(None, [self._name_of(model)]), *(token.name for token in columns)]))
+        return tuple(
+            dict.fromkeys([*filter(None, [self._find_name_column(model)]), *(token.name for token in columns)])
+        )
 
-    def _name_of(self, model: str) -> str:
+    def _find_name_column(self, model: str) -> str:
         """Return the name column of a table; "" for none, or for no table."""
         name = self.catalog.models[model].name_dimension if model in self.catalog.models else None
         return f"{model}.{name.name}" if name is not None else ""
 
-    def _is_named(self, model: str) -> bool:
+    def _names_particular_things(self, model: str) -> bool:
         """Return whether particular things are named, by name or number."""
-        return any(item.field == self._name_of(model) or item.op == "=" for item in self.reading.filters)
+        return any(item.field == self._find_name_column(model) or item.op == "=" for item in self.reading.filters)
 
-    def _events(self) -> None:
+    def _read_events(self) -> None:
         """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
         reading = self.reading
         names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in reading.all("T")]
@@ -287,7 +301,7 @@ class Head:
                 reading.events.append((token.name, False))
         reading.drop("W")
 
-    def _missing(self) -> list[Filter]:
+    def _build_event_filters(self) -> list[Filter]:
         """Return columns that are set or missing, of the thing or its related rows. Raises Unread."""
         found = []
         for name, is_not in self.reading.events:
@@ -302,7 +316,7 @@ class Head:
                 found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
         return found
 
-    def _belonging(self) -> None:
+    def _apply_to_related_rows(self) -> None:
         """Apply conditions and times of related rows that a thing has or lacks to these. Raises Unread."""
         reading, reaches = self.reading, self.catalog.joins.distance
         far = [f for f in reading.filters if reaches(self.base, table_of(f.field)) is None]
@@ -314,19 +328,19 @@ class Head:
         (related,) = reading.related
         if any(reaches(related.model, table_of(f.field)) is None for f in far):
             raise Unread("how these hang together")
-        changes: dict[str, object] = {"filters": tuple(positive(f) if related.is_not else f for f in far)}
+        changes: dict[str, object] = {"filters": tuple(remove_negation(f) if related.is_not else f for f in far)}
         if len(reading.times) == 1 and table_of(reading.times[0].field) in ("", related.model):
             changes["time"], reading.times = reading.times[0], []
         reading.related = [related.model_copy(update=changes)]
         reading.filters = [f for f in reading.filters if f not in far]
 
-    def _require_sense(self) -> None:
+    def _require_plausible_query(self) -> None:
         """Raise Unread for implausible queries: a thing by its own name, revenue of customers who came then."""
         reading, base = self.reading, self.base
         asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
         counts_itself = any(metric.name == base for metric in self.metrics) and not reading.dimensions
         if (asks_itself or counts_itself) and any(
-            f.field == self._name_of(base) and f.op == "in" for f in reading.filters
+            f.field == self._find_name_column(base) and f.op == "in" for f in reading.filters
         ):
             raise Unread("a thing by its own name")
         tables = {"", base, *(item.model for item in reading.related)}
@@ -334,11 +348,11 @@ class Head:
             raise Unread("of whose time")
 
 
-def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
+def _make_metric_token(name: str, agg: str | None = None, token: Token = DONE) -> Token:
     return Token("1", token.item, metric=Metric.model_validate({"name": name, "agg": agg}))
 
 
-def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
+def convert_to_share(query: LogicalQuery, part: Filter) -> LogicalQuery:
     """Return the query for the percentage of the number that one of its conditions keeps."""
     (whole,) = query.metrics
     rest = tuple(other for other in query.filters if other is not part)

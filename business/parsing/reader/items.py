@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from business.logical_query.query import TimeRange
 from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
-from business.parsing.reader.times import Moment, mark_times, place_of
-from business.parsing.reader.units import Unit, normalised, units_of
-from business.parsing.reader.words import number_of, words
+from business.parsing.reader.times import Moment, find_time_index, mark_times
+from business.parsing.reader.units import Unit, normalise_text, units_of
+from business.parsing.reader.words import load_words, parse_number
 
 _UNKNOWN = 4.0  # cost of an unknown unit; a phrase of any length costs one
 _STOPS = (",", ";", "，", "；", "。")
@@ -38,14 +38,14 @@ class Item:
 @lru_cache(maxsize=64)  # one question is read several times, with each source
 def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
     """Return the items of a question, in order."""
-    text, times = mark_times(normalised(question), today, lexicon.catalog.layer.fiscal_year_start)
+    text, times = mark_times(normalise_text(question), today, lexicon.catalog.layer.fiscal_year_start)
     units = units_of(text)
     best: list[tuple[float, int]] = [(0.0, 0)] * (len(units) + 1)
     chosen: list[Item | None] = [None] * (len(units) + 1)
     for end in range(1, len(units) + 1):
         best[end] = (float("inf"), 0)
         for begin in range(max(0, end - LONGEST), end):
-            item, cost = _item(text, units[begin:end], lexicon, times)
+            item, cost = _build_item(text, units[begin:end], lexicon, times)
             total = best[begin][0] + cost
             if item is not None and total < best[end][0] - 1e-9:
                 best[end], chosen[end] = (total, begin), item
@@ -59,33 +59,35 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
     return tuple(reversed(found))
 
 
-def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:
+def _build_item(
+    text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]
+) -> tuple[Item | None, float]:
     """Return the units as one item with its cost, or None."""
     written = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
-    roles = words().roles.get(key, ())
+    roles = load_words().roles.get(key, ())
     if refs or roles:
-        gap = 0.0 if _is_whole(text, units) else 0.5
-        return Item(written, refs, roles, number=_number(written, units)), 1.0 + gap - (
+        gap = 0.0 if _has_no_separator(text, units) else 0.5
+        return Item(written, refs, roles, number=_parse_number(written, units)), 1.0 + gap - (
             _PREFERRED * len(units) if refs else 0.0
         )
     if len(units) == 1 and units[0].kind == "time":
-        moment = times[place_of(units[0].text)]
+        moment = times[find_time_index(units[0].text)]
         return Item(written, time=moment.range, is_yearless=moment.of_year is not None), 1.0
-    number = _number(written, units)
+    number = _parse_number(written, units)
     if number is not None:
         return Item(written, number=number), 1.0
     return (Item(written), _UNKNOWN) if len(units) == 1 else (None, 0.0)
 
 
-def _is_whole(text: str, units: Sequence[Unit]) -> bool:
+def _has_no_separator(text: str, units: Sequence[Unit]) -> bool:
     """Return whether no separator, such as a comma, is between the units."""
     between = (text[one.end : other.begin] for one, other in pairwise(units))
     return not any(set(gap) & set(_STOPS) for gap in between)
 
 
-def _number(text: str, units: Sequence[Unit]) -> float | None:
+def _parse_number(text: str, units: Sequence[Unit]) -> float | None:
     if units[0].kind == "quoted" or (units[0].kind == "number" and len(units) > 2):
         return None
-    return number_of(text)
+    return parse_number(text)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from functools import cache
 
-from business.parsing.reader.units import key_of, normalised, units_of
-from business.parsing.reader.words import words
+from business.parsing.reader.units import build_lookup_key, normalise_text, units_of
+from business.parsing.reader.words import load_words
 
-_ONLY = frozenset(map(key_of, ("only", "just", "只看", "只", "仅")))
+_ONLY = frozenset(map(build_lookup_key, ("only", "just", "只看", "只", "仅")))
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Lead:
     rest: str
 
 
-def lead_of(question: str) -> Lead:
+def find_lead(question: str) -> Lead:
     """Return a question's references to the one before, and its rest."""
-    text = normalised(question).strip().rstrip("?？!！。. ")
+    text = normalise_text(question).strip().rstrip("?？!！。. ")
     goes_on = only = refers = False
-    begins = words().changes["begins"]
+    begins = load_words().changes["begins"]
     while True:
         units = units_of(text)
         leads = [tuple(unit.text for unit in units[:size]) for size in (4, 3, 2, 1) if size <= len(units)]
@@ -37,11 +37,11 @@ def lead_of(question: str) -> Lead:
         only = only or key in _ONLY
         goes_on = True
         text = text[units[len(key) - 1].end :].lstrip(" ,，")
-    pronouns = words().changes["refers"]
+    pronouns = load_words().changes["refers"]
     units = units_of(text)
     for size in (4, 3, 2, 1):
         for begin in range(len(units) - size + 1):
-            is_time = begin + size < len(units) and units[begin + size].text in _time_units()
+            is_time = begin + size < len(units) and units[begin + size].text in _load_time_units()
             if tuple(unit.text for unit in units[begin : begin + size]) in pronouns and not is_time:
                 refers = True
                 text = f"{text[: units[begin].begin]} {text[units[begin + size - 1].end :]}"
@@ -49,17 +49,19 @@ def lead_of(question: str) -> Lead:
                 break
     plain = text.strip()
     rest = plain.removesuffix("呢").removesuffix("的话").strip()
-    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, asks(rest), rest)
+    return Lead(
+        goes_on, refers, (goes_on or rest != plain) and not only and not refers, contains_asking_word(rest), rest
+    )
 
 
-def asks(text: str) -> bool:
+def contains_asking_word(text: str) -> bool:
     """Return whether a text has a word that asks or tells to."""
     units = tuple(unit.text for unit in units_of(text))
-    known = words().changes["asks"]
+    known = load_words().changes["asks"]
     return any(units[begin : begin + len(key)] == key for key in known for begin in range(len(units)))
 
 
 @cache
-def _time_units() -> frozenset[str]:
+def _load_time_units() -> frozenset[str]:
     """Return the units of time: “this” before one of them is part of a time."""
-    return frozenset(key_of(word)[0] for forms in words().times["units"].values() for word in forms)
+    return frozenset(build_lookup_key(word)[0] for forms in load_words().times["units"].values() for word in forms)

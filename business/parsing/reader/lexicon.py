@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from business.logical_query.catalog import Catalog
-from business.parsing.reader.units import key_of
-from business.parsing.reader.words import words
+from business.parsing.reader.units import build_lookup_key
+from business.parsing.reader.words import load_words
 from business.semantic_layer.model import Dimension, SemanticModel
 
 LONGEST = 10  # most units of a phrase
@@ -40,23 +40,23 @@ class Lexicon:
         found: defaultdict[tuple[str, ...], dict[Ref, None]] = defaultdict(dict)
 
         def say(phrase: str, ref: Ref) -> None:
-            key = key_of(phrase)
-            if key and len(key) <= LONGEST and not _is_function(key, ref):
+            key = build_lookup_key(phrase)
+            if key and len(key) <= LONGEST and not _is_function_word(key, ref):
                 found[key][ref] = None
 
         for model in catalog.models.values():
-            _say_model(say, model)
+            _add_model_words(say, model)
         return cls(catalog, {key: tuple(refs) for key, refs in found.items()})
 
 
-def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
+def _is_function_word(key: tuple[str, ...], ref: Ref) -> bool:
     """Return whether a value is a function word of questions, which names no value."""
     if ref.kind != "value":
         return False
-    return words().roles.get(key, ("state",)) != ("state",)
+    return load_words().roles.get(key, ("state",)) != ("state",)
 
 
-def _say_model(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
+def _add_model_words(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
     owners = model.words()
     for word in owners:
         say(word, Ref("model", model.name))
@@ -66,28 +66,28 @@ def _say_model(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
     for dimension in model.dimensions:
         ref = Ref("dimension", f"{model.name}.{dimension.name}")
         names = dimension.words()
-        for word in (*names, *(_aspects(names) if dimension.type == "time" else ())):
+        for word in (*names, *(_build_aspect_forms(names) if dimension.type == "time" else ())):
             say(word, ref)
             for owner in owners:
                 for between in (" ", "的"):
                     say(f"{owner}{between}{word}", ref)
-        _say_values(say, dimension, ref.name)
+        _add_value_words(say, dimension, ref.name)
 
 
-def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str) -> None:
+def _add_value_words(say: Callable[[str, Ref], None], dimension: Dimension, name: str) -> None:
     for value in dimension.values:
-        for word in (value.value, *value.synonyms, *_unaccented(value.value)):
+        for word in (value.value, *value.synonyms, *_remove_accents(value.value)):
             if len(word) >= SPOKEN_VALUE and not word.replace(".", "").isdigit():
                 say(word, Ref("value", name, value.value))
 
 
-def _aspects(names: Iterable[str]) -> list[str]:
+def _build_aspect_forms(names: Iterable[str]) -> list[str]:
     """Return verbs' forms with aspect particles: 下单, 下过单, 下了单."""
     pairs = [word for word in names if len(word) == 2 and not word.isascii()]
     return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]
 
 
-def _unaccented(value: str) -> tuple[str, ...]:
+def _remove_accents(value: str) -> tuple[str, ...]:
     """Return the spelling of “Luís” without accents, if different."""
     if value.isascii():
         return ()

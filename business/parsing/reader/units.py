@@ -31,7 +31,7 @@ class Unit:
     end: int
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return text with one form per character, no space between Chinese and numbers or other Chinese (“2024 年”), and
     currencies after numbers (“$5”).
     """
@@ -42,15 +42,15 @@ def normalised(text: str) -> str:
 
 def units_of(text: str) -> list[Unit]:
     """Return the units of a normalised text, in order; other punctuation separates and is dropped."""
-    return list(_units(text))
+    return list(_iterate_units(text))
 
 
-def key_of(phrase: str) -> tuple[str, ...]:
+def build_lookup_key(phrase: str) -> tuple[str, ...]:
     """Return a phrase's lookup key: the texts of its units."""
-    return tuple(unit.text for unit in units_of(normalised(phrase)))
+    return tuple(unit.text for unit in units_of(normalise_text(phrase)))
 
 
-def _units(text: str) -> Iterator[Unit]:
+def _iterate_units(text: str) -> Iterator[Unit]:
     for found in _UNIT.finditer(text):
         kind = str(found.lastgroup or "quoted")
         kind = next(name for name in ("quoted", "time", "number", "word", "han", "sign") if found[name])
@@ -60,10 +60,10 @@ def _units(text: str) -> Iterator[Unit]:
         elif kind == "number":
             yield Unit(item.replace(",", ""), kind, found.start(), found.end())
         else:
-            yield Unit(singular(item) if kind == "word" else item, kind, found.start(), found.end())
+            yield Unit(singularise(item) if kind == "word" else item, kind, found.start(), found.end())
 
 
-def singular(word: str) -> str:
+def singularise(word: str) -> str:
     """Return a word's singular, by the same rule in questions and in names of tables and columns."""
     word = word.removesuffix("'s")
     if word in IRREGULAR:

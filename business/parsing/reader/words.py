@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from business.parsing.reader.units import key_of
+from business.parsing.reader.units import build_lookup_key
 
 FILE = Path(__file__).parent / "words.yaml"
 Key = tuple[str, ...]
@@ -29,26 +29,26 @@ class Words:
 
 
 @cache
-def words() -> Words:
-    data = word_lists()
+def load_words() -> Words:
+    data = load_word_lists()
     roles: dict[Key, tuple[str, ...]] = {}
     for role, phrases in data["roles"].items():
         for phrase in phrases:
-            key = key_of(phrase)
+            key = build_lookup_key(phrase)
             roles[key] = (*roles.get(key, ()), role)
     for grain, forms in data["times"]["grains"].items():
-        roles |= {key_of(phrase): (f"grain:{grain}",) for phrase in forms["noun"]}
-        roles |= {key_of(phrase): (f"each_grain:{grain}",) for phrase in forms["each"]}
+        roles |= {build_lookup_key(phrase): (f"grain:{grain}",) for phrase in forms["noun"]}
+        roles |= {build_lookup_key(phrase): (f"each_grain:{grain}",) for phrase in forms["each"]}
     for code, phrases in data["currencies"].items():
-        roles |= {key_of(phrase): (f"currency:{code}",) for phrase in phrases}
-    roles |= {key_of(phrase): ("state",) for phrase in data["states"]}
-    changes = {name: frozenset(map(key_of, data["changes"][name])) for name in ("begins", "refers", "asks")}
+        roles |= {build_lookup_key(phrase): (f"currency:{code}",) for phrase in phrases}
+    roles |= {build_lookup_key(phrase): ("state",) for phrase in data["states"]}
+    changes = {name: frozenset(map(build_lookup_key, data["changes"][name])) for name in ("begins", "refers", "asks")}
     steps = {-1: tuple(data["changes"]["earlier"]), 1: tuple(data["changes"]["later"])}
     return Words(roles, data["times"], data["numbers"], data["scales"], changes, steps)
 
 
 @cache
-def word_lists() -> dict[str, Any]:
+def load_word_lists() -> dict[str, Any]:
     """Return the data file's content."""
     data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return data
@@ -59,20 +59,20 @@ _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([a-z]+|[十百千]?万|亿|千|�
 _TEN, _LARGE = 10, 10_000
 
 
-def number_of(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Return the number in “5”, “1,200”, “3.5k”, “5万”, “twelve”, “十二”; None for any other text."""
     text = text.strip()
     found = _DIGITS.fullmatch(text)
     if found is not None:
-        scale = words().scales.get(found[2]) if found[2] else 1
+        scale = load_words().scales.get(found[2]) if found[2] else 1
         return None if scale is None else round(float(found[1].replace(",", "")) * scale, 6)
     if _HAN.fullmatch(text):
-        return float(_han(text))
-    return _english(text)
+        return float(_parse_chinese_number(text))
+    return _parse_english_number(text)
 
 
-def _han(text: str) -> int:
-    values = words().numbers
+def _parse_chinese_number(text: str) -> int:
+    values = load_words().numbers
     total, section, digit = 0, 0, 0
     for sign in text:
         value = values[sign]
@@ -85,8 +85,8 @@ def _han(text: str) -> int:
     return total + section + digit
 
 
-def _english(text: str) -> float | None:
-    values = words().numbers
+def _parse_english_number(text: str) -> float | None:
+    values = load_words().numbers
     parts = re.split(r"[\s-]+", text)
     if not parts or any(part not in values or not part.isascii() for part in parts):
         return None

@@ -24,8 +24,8 @@ def main(text: str) -> None:
         plan = Plan.from_json(text)
         rlimits.die_with_parent()
         sys.path[:] = plan.search_path
-        _shut_in(plan)
-        _prove()
+        _confine_process(plan)
+        _check_confinement()
     except (CannotConfine, OSError, ValueError, KeyError, TypeError) as error:
         print(f"not confined: {error}", file=sys.stderr, flush=True)
         os._exit(NOT_CONFINED)
@@ -34,14 +34,14 @@ def main(text: str) -> None:
     runpy.run_path(plan.script, run_name="__main__")
 
 
-def _shut_in(plan: Plan) -> None:
+def _confine_process(plan: Plan) -> None:
     isolation, limits = plan.isolation, plan.limits
     devices = [path for path in DEVICES if Path(path).exists()]
     if isolation.namespaces is Namespaces.OWN:
         root = str(Path(plan.writable[0]).parent / "root")
-        namespaces.enter(root, readable=plan.readable, writable=plan.writable, devices=devices)
+        namespaces.enter_namespaces(root, readable=plan.readable, writable=plan.writable, devices=devices)
     os.chdir(plan.writable[0])
-    rlimits.limit(
+    rlimits.set_limits(
         cpu_s=limits.cpu_s,
         memory_bytes=limits.memory_bytes,
         file_bytes=limits.file_bytes,
@@ -50,12 +50,14 @@ def _shut_in(plan: Plan) -> None:
     if isolation.namespaces is not Namespaces.NONE:  # where it is counted for this process alone
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.threads, limits.threads))
     if isolation.landlock:
-        landlock.restrict(isolation.landlock, readable=plan.readable, writable=plan.writable, devices=devices)
+        landlock.restrict_file_access(
+            isolation.landlock, readable=plan.readable, writable=plan.writable, devices=devices
+        )
     drop_capabilities()
-    seccomp.restrict()
+    seccomp.restrict_system_calls()
 
 
-def _prove() -> None:
+def _check_confinement() -> None:
     """Check the confinement. Raises CannotConfine where something forbidden is within reach."""
     for path in ("/etc/passwd", "/proc/self/environ"):
         with suppress(OSError), Path(path).open("rb"):

@@ -16,7 +16,7 @@ from . import landlock, seccomp
 from .child import DEVICES
 from .namespaces import NOBODY
 from .plan import Isolation, Limits, Namespaces, Plan
-from .remains import throw_away
+from .remains import delete_tree
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from confinement.child import main; del sys.path[0]; main(sys.argv[2])"
 _LIBRARY = str(Path(__file__).resolve().parents[1])
@@ -27,12 +27,12 @@ _ENOUGH = "print('inside', flush=True)"
 
 
 @cache
-def isolation() -> Isolation | None:
+def find_isolation() -> Isolation | None:
     """Return the best isolation that works here; None without any: nothing may run. Tried once, in about 0.2 s."""
-    return next(filter(_holds, _candidates()), None)
+    return next(filter(_can_run_script, _iterate_candidates()), None)
 
 
-def why_none() -> str:
+def explain_missing_isolation() -> str:
     """Return what this machine lacks, in one sentence for the operator."""
     if not seccomp.is_known_machine():
         return "Scripts are confined by Linux on x86_64 or aarch64 alone."
@@ -42,10 +42,10 @@ def why_none() -> str:
     )
 
 
-def _candidates() -> Iterator[Isolation]:
+def _iterate_candidates() -> Iterator[Isolation]:
     if not seccomp.is_known_machine():
         return
-    abi = landlock.version()
+    abi = landlock.find_abi_version()
     yield Isolation(Namespaces.OWN, abi)
     if shutil.which("bwrap"):
         yield Isolation(Namespaces.BUBBLEWRAP, abi)
@@ -53,15 +53,15 @@ def _candidates() -> Iterator[Isolation]:
         yield Isolation(Namespaces.NONE, abi)
 
 
-def _holds(candidate: Isolation) -> bool:
-    with scratch(candidate) as folder:
+def _can_run_script(candidate: Isolation) -> bool:
+    with open_scratch_folder(candidate) as folder:
         script = folder / "in" / "script.py"
         script.write_text(_ENOUGH, encoding="utf-8")
-        plan = plan_in(folder, script, (), candidate, Limits())
+        plan = build_plan(folder, script, (), candidate, Limits())
         try:
             done = subprocess.run(
-                command(plan),
-                env=environment(folder),
+                build_command(plan),
+                env=build_environment(folder),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TRY_S,
@@ -73,7 +73,7 @@ def _holds(candidate: Isolation) -> bool:
 
 
 @contextmanager
-def scratch(within: Isolation) -> Iterator[Path]:
+def open_scratch_folder(within: Isolation) -> Iterator[Path]:
     """Yield a temporary folder with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
     folder = Path(mkdtemp(prefix="confined-", dir=os.path.realpath(gettempdir())))
     try:
@@ -85,16 +85,16 @@ def scratch(within: Isolation) -> Iterator[Path]:
                 os.chown(folder / item, user, user)
         yield folder
     finally:
-        throw_away(folder)
+        delete_tree(folder)
 
 
-def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
-    """Return a plan. folder: from `scratch`; script: below its `in`."""
+def build_plan(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
+    """Return a plan. folder: from `open_scratch_folder`; script: below its `in`."""
     return Plan(
         script=str(script),
         arguments=arguments,
-        search_path=_search_path(),
-        readable=(str(folder / "in"), *_search_path(), *(path for path in _SHARED if Path(path).exists())),
+        search_path=_list_search_path(),
+        readable=(str(folder / "in"), *_list_search_path(), *(path for path in _SHARED if Path(path).exists())),
         writable=(str(folder / "out"), str(folder / "tmp")),
         isolation=within,
         limits=limits,
@@ -102,26 +102,26 @@ def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isol
 
 
 @cache
-def _search_path() -> tuple[str, ...]:
+def _list_search_path() -> tuple[str, ...]:
     """Return the paths of Python's modules and the installed libraries; never the product's code, settings or data."""
     found = [sysconfig.get_path("stdlib"), str(sysconfig.get_config_var("DESTSHARED"))]
     found += [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return tuple(path for path in dict.fromkeys(map(os.path.realpath, found)) if Path(path).exists())
 
 
-def command(plan: Plan) -> list[str]:
+def build_command(plan: Plan) -> list[str]:
     """Return the command that starts the process of a plan."""
     python = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, _LIBRARY, plan.to_json()]
-    return [*_bubblewrap(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
+    return [*_build_bubblewrap_command(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
 
 
-def environment(folder: Path) -> dict[str, str]:
+def build_environment(folder: Path) -> dict[str, str]:
     """Return a script's whole environment, with nothing of ours. Threads are limited, as each takes address space."""
     place = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp")}
     return {**place, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _bubblewrap(plan: Plan) -> list[str]:
+def _build_bubblewrap_command(plan: Plan) -> list[str]:
     given = [
         shutil.which("bwrap") or "bwrap",
         "--unshare-all",

@@ -10,13 +10,13 @@ from pathlib import Path
 from .plan import Limits
 
 
-def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
+def is_over_limits(folders: tuple[Path, ...], limits: Limits) -> bool:
     """Tell whether more was written than allowed: a folder counts as a file, and an unreadable one as too much."""
     found = size = 0
     try:
         for folder in folders:
-            for _name, path in _entries(folder):
-                found, size = found + 1, size + _size(path)
+            for _name, path in _iterate_entries(folder):
+                found, size = found + 1, size + _read_file_size(path)
                 if found > limits.files or size > limits.folder_bytes:
                     return True
     except OSError:  # no rights, or too long a path: its content would go unseen
@@ -24,19 +24,19 @@ def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
     return False
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """Return readable regular files by path below the folder, without links, special files and linked folders. For a folder that
     is not too much.
     """
     found = {}
-    for name, path in _entries(folder):
+    for name, path in _iterate_entries(folder):
         with suppress(OSError):
             if stat.S_ISREG(path.lstat().st_mode):
                 found[name] = path.read_bytes()
     return found
 
 
-def throw_away(folder: Path) -> None:
+def delete_tree(folder: Path) -> None:
     """Delete a folder, after its processes ended. Its folders are moved to the top before they are emptied, so that no path is too long."""
     number, pending = count(), [folder]
     for place in pending:  # grows while it is walked
@@ -57,7 +57,7 @@ def throw_away(folder: Path) -> None:
             place.rmdir()
 
 
-def _entries(folder: Path) -> Iterator[tuple[str, Path]]:
+def _iterate_entries(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield all entries below a folder, parents first. Raises OSError for an unreadable folder."""
     pending = [folder]
     while pending:
@@ -72,7 +72,7 @@ def _entries(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield str(path.relative_to(folder)), path
 
 
-def _size(path: Path) -> int:
+def _read_file_size(path: Path) -> int:
     """Return the size of a file in bytes."""
     try:
         found = path.lstat()

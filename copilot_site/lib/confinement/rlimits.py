@@ -16,7 +16,7 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) -> None:
+def set_limits(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) -> None:
     """Set limits, without core dumps and locked memory. memory_bytes: address space."""
     for number in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK):
         resource.setrlimit(number, (0, 0))
@@ -26,7 +26,7 @@ def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) ->
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
-def address_space_bytes() -> int:
+def read_address_space() -> int:
     """Return the address space in use by this process; 0 without /proc."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
@@ -35,7 +35,7 @@ def address_space_bytes() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def nowhere_to_read_or_write() -> None:
+def redirect_to_null() -> None:
     """Connect stdin, stdout and stderr to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

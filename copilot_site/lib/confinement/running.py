@@ -12,9 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from .child import NOT_CONFINED
-from .isolation import command, environment, plan_in, scratch
+from .isolation import build_command, build_environment, build_plan, open_scratch_folder
 from .plan import Isolation, Limits
-from .remains import files_in, is_too_much
+from .remains import is_over_limits, read_files
 
 AT_ONCE = 2  # scripts of this process; each may take as much memory as its limits say
 _LOOK_S = 0.1  # between two looks at what was written, or for a free place
@@ -75,12 +75,12 @@ async def run_confined(
     Waits while AT_ONCE others run. Nothing else is kept; killed when cancelled. Raises OSError where no process starts.
     """
     limits = limits or Limits()
-    async with _place():
-        return await _run(within, files, script, arguments, stdin=stdin, limits=limits)
+    async with _hold_place():
+        return await _run_script(within, files, script, arguments, stdin=stdin, limits=limits)
 
 
 @asynccontextmanager
-async def _place() -> AsyncIterator[None]:
+async def _hold_place() -> AsyncIterator[None]:
     """Hold one of this process's places, as soon as one is free."""
     while not _places.acquire(blocking=False):  # noqa: ASYNC110 - places are shared by event loops
         await asyncio.sleep(_LOOK_S)
@@ -90,7 +90,7 @@ async def _place() -> AsyncIterator[None]:
         _places.release()
 
 
-async def _run(
+async def _run_script(
     within: Isolation,
     files: Mapping[str, bytes],
     script: str,
@@ -99,44 +99,44 @@ async def _run(
     stdin: bytes,
     limits: Limits,
 ) -> Ran:
-    with scratch(within) as folder:
+    with open_scratch_folder(within) as folder:
         for name, data in files.items():
             path = folder / "in" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        plan = plan_in(folder, folder / "in" / script, tuple(arguments), within, limits)
+        plan = build_plan(folder, folder / "in" / script, tuple(arguments), within, limits)
         process = await asyncio.create_subprocess_exec(
-            *command(plan),
+            *build_command(plan),
             stdin=PIPE if stdin else DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
-            env=environment(folder),
+            env=build_environment(folder),
             start_new_session=True,
         )
         try:
-            return await _watched(process, folder, limits, stdin)
+            return await _watch_process(process, folder, limits, stdin)
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await asyncio.gather(_drained(process.stdout), _drained(process.stderr))
+            await asyncio.gather(_drain_pipe(process.stdout), _drain_pipe(process.stderr))
             await process.wait()
 
 
-async def _drained(pipe: asyncio.StreamReader | None) -> None:
+async def _drain_pipe(pipe: asyncio.StreamReader | None) -> None:
     """Read a pipe to its end: asyncio treats a process as ended only once its pipes are."""
     while pipe is not None and await pipe.read(65_536):
         pass
 
 
-async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes) -> Ran:
+async def _watch_process(process: Process, folder: Path, limits: Limits, stdin: bytes) -> Ran:
     output = _Output(bytearray(), bytearray())
-    ending = asyncio.create_task(_ending(process, output, stdin, limits.output_bytes))
-    growing = asyncio.create_task(_too_much_written(folder, limits))
+    ending = asyncio.create_task(_wait_for_end(process, output, stdin, limits.output_bytes))
+    growing = asyncio.create_task(_wait_until_too_large(folder, limits))
     try:
         done, _rest = await asyncio.wait({ending, growing}, timeout=limits.wall_s, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             return output.ran(-1, Stopped.TIME, {})
-        if growing in done or is_too_much(_written(folder), limits):
+        if growing in done or is_over_limits(_list_writable_folders(folder), limits):
             return output.ran(-1, Stopped.WRITTEN, {})
         status = ending.result()
     finally:
@@ -149,23 +149,23 @@ async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes)
         return output.ran(status, Stopped.NOT_CONFINED, {})
     if status in _KILLED:
         return output.ran(status, Stopped.TIME, {})
-    return output.ran(status, None, files_in(folder / "out"))
+    return output.ran(status, None, read_files(folder / "out"))
 
 
-async def _ending(process: Process, output: _Output, stdin: bytes, most: int) -> int | None:
+async def _wait_for_end(process: Process, output: _Output, stdin: bytes, most: int) -> int | None:
     """Return the exit status; None where the output is too large."""
     is_too_much = False
     try:
         async with asyncio.TaskGroup() as pipes:
-            pipes.create_task(_read(process.stdout, output.output, most))
-            pipes.create_task(_read(process.stderr, output.errors, most))
-            pipes.create_task(_write(process.stdin, stdin))
+            pipes.create_task(_read_output(process.stdout, output.output, most))
+            pipes.create_task(_read_output(process.stderr, output.errors, most))
+            pipes.create_task(_write_input(process.stdin, stdin))
     except* _SaysTooMuch:
         is_too_much = True
     return None if is_too_much else await process.wait()
 
 
-async def _read(pipe: asyncio.StreamReader | None, into: bytearray, most: int) -> None:
+async def _read_output(pipe: asyncio.StreamReader | None, into: bytearray, most: int) -> None:
     while pipe is not None and (piece := await pipe.read(65_536)):
         if len(into) + len(piece) > most:
             into += piece[: most - len(into)]
@@ -173,7 +173,7 @@ async def _read(pipe: asyncio.StreamReader | None, into: bytearray, most: int) -
         into += piece
 
 
-async def _write(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
+async def _write_input(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
     if pipe is not None:
         with suppress(BrokenPipeError, ConnectionResetError):  # it need not read
             pipe.write(data)
@@ -181,11 +181,11 @@ async def _write(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
         pipe.close()
 
 
-async def _too_much_written(folder: Path, limits: Limits) -> None:
+async def _wait_until_too_large(folder: Path, limits: Limits) -> None:
     """Wait until more is written than allowed."""
-    while not is_too_much(_written(folder), limits):  # noqa: ASYNC110 - nobody tells when a file grows
+    while not is_over_limits(_list_writable_folders(folder), limits):  # noqa: ASYNC110 - nobody tells when a file grows
         await asyncio.sleep(_LOOK_S)
 
 
-def _written(folder: Path) -> tuple[Path, Path]:
+def _list_writable_folders(folder: Path) -> tuple[Path, Path]:
     return folder / "out", folder / "tmp"

@@ -11,7 +11,7 @@ import platform
 import struct
 from collections.abc import Mapping, Sequence
 
-from .kernel import PR_SET_NO_NEW_PRIVS, called, prctl
+from .kernel import PR_SET_NO_NEW_PRIVS, call_c_function, prctl
 
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH, column below
 _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
@@ -57,40 +57,40 @@ def is_known_machine() -> bool:
     return platform.system() == "Linux" and platform.machine() in _MACHINES and struct.pack("=H", 1) == b"\1\0"
 
 
-def restrict() -> None:
+def restrict_system_calls() -> None:
     """Restrict this process, and every thread that it starts, to these calls. Raises CannotConfine."""
-    code = b"".join(struct.pack("=HBBI", *item) for item in _program(platform.machine(), os.getpid()))
+    code = b"".join(struct.pack("=HBBI", *item) for item in _build_filter(platform.machine(), os.getpid()))
     kept = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(kept))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    called("prctl", _SET_SECCOMP, _FILTER, program, 0, 0)
+    call_c_function("prctl", _SET_SECCOMP, _FILTER, program, 0, 0)
 
 
-def _program(machine: str, pid: int) -> list[_Instruction]:
+def _build_filter(machine: str, pid: int) -> list[_Instruction]:
     """Return the filter. pid: the process may signal itself, and nobody else."""
     arch, column = _MACHINES[machine]
     numbers = [number for pair in _NUMBERS.values() if (number := pair[column]) is not None]
     program = [(_LOAD, 0, 0, _ARCH), (_IS, 1, 0, arch), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     for number in numbers:
         program += [(_IS, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    program += _when(_CLONE[column], 0, [(_HAS, 0, 1, _CLONE_THREAD)])
-    program += _when(_FCNTL[column], 1, [(_IS, 0, 1, command) for command in _OWN_FILES])
-    program += _when(_IOCTL[column], 1, [(_IS, 0, 1, request) for request in _HARMLESS_IOCTLS])
-    program += _when(_PRCTL[column], 0, [(_IS, 0, 1, _PR_SET_NAME)])
-    program += _when(_TGKILL[column], 0, [(_IS, 0, 1, pid)])
-    program += _only_asks(_PRLIMIT[column])
+    program += _allow_call_if(_CLONE[column], 0, [(_HAS, 0, 1, _CLONE_THREAD)])
+    program += _allow_call_if(_FCNTL[column], 1, [(_IS, 0, 1, command) for command in _OWN_FILES])
+    program += _allow_call_if(_IOCTL[column], 1, [(_IS, 0, 1, request) for request in _HARMLESS_IOCTLS])
+    program += _allow_call_if(_PRCTL[column], 0, [(_IS, 0, 1, _PR_SET_NAME)])
+    program += _allow_call_if(_TGKILL[column], 0, [(_IS, 0, 1, pid)])
+    program += _allow_reading_limits(_PRLIMIT[column])
     program += [(_IS, 0, 1, _CLONE3[column]), (_RETURN, 0, 0, _ABSENT)]  # the C library then uses clone
     return [*program, (_RETURN, 0, 0, _REFUSE)]
 
 
-def _when(number: int, argument: int, tests: Sequence[_Instruction]) -> list[_Instruction]:
+def _allow_call_if(number: int, argument: int, tests: Sequence[_Instruction]) -> list[_Instruction]:
     """Allow a call where the low half of an argument passes one of the tests."""
     inner = [step for test in tests for step in (test, (_RETURN, 0, 0, _ALLOW))]
     inner = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), *inner, (_RETURN, 0, 0, _REFUSE)]
     return [(_IS, 0, len(inner), number), *inner]
 
 
-def _only_asks(number: int) -> list[_Instruction]:
+def _allow_reading_limits(number: int) -> list[_Instruction]:
     """Allow prlimit only to read one's own limits: no process (argument 0), no new limit (argument 2)."""
     halves = [_ARGUMENTS, _ARGUMENTS + 16, _ARGUMENTS + 20]
     inner: list[_Instruction] = []

@@ -20,7 +20,7 @@ FORM_BYTES = 1_000_000  # names, fields and boundaries around the largest file
 HOOK_BYTES = 1_000_000  # of a call that anybody may make, and whose signature is looked at first
 
 
-def hook_body(request: HttpRequest) -> bytes:
+def read_hook_body(request: HttpRequest) -> bytes:
     """Return the body of a webhook's call; b"" for a form with files, which nobody signs. Raises InvalidInput if too long."""
     try:
         announced = int(request.META.get("CONTENT_LENGTH") or 0)
@@ -46,8 +46,8 @@ class BodyLimit:
         self._most_bytes = most_bytes
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if _announced(scope) > self._most_bytes:
-            await self._refuse(send)
+        if _read_content_length(scope) > self._most_bytes:
+            await self._refuse_request(send)
             return
         came, has_answered = 0, False
 
@@ -68,9 +68,9 @@ class BodyLimit:
             await self._application(scope, counted, noted)
         except _TooLarge:
             if not has_answered:
-                await self._refuse(send)
+                await self._refuse_request(send)
 
-    async def _refuse(self, send: Send) -> None:
+    async def _refuse_request(self, send: Send) -> None:
         detail = _("This request is larger than the limit of %(most)s MB.") % {"most": self._most_bytes // 1_000_000}
         problem = {
             "type": "about:blank",
@@ -89,7 +89,7 @@ class BodyLimit:
         await send({"type": "http.response.body", "body": body})
 
 
-def _announced(scope: Message) -> int:
+def _read_content_length(scope: Message) -> int:
     """Return the Content-Length, 0 without one; the server refuses invalid ones."""
     length: bytes = dict(scope["headers"]).get(b"content-length", b"0")
     return int(length) if length.isdigit() else 0

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-def client_address(request: HttpRequest) -> str:
+def find_client_address(request: HttpRequest) -> str:
     """Return the client's address, or "" where none is known (a Unix socket).
 
     Clients can forge `X-Forwarded-For`: only behind a trusted proxy does its last entry, the proxy's own, count.
@@ -22,6 +22,6 @@ def client_address(request: HttpRequest) -> str:
     return ""
 
 
-def bind_address(sender: object, request: HttpRequest, **kwargs: Any) -> None:
+def bind_client_address(sender: object, request: HttpRequest, **kwargs: Any) -> None:
     """Receive django_structlog's `bind_extra_request_metadata`, whose own address trusts any header of a client."""
-    structlog.contextvars.bind_contextvars(ip=client_address(request))
+    structlog.contextvars.bind_contextvars(ip=find_client_address(request))

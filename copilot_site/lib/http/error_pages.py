@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.csrf import csrf_failure
 from django.views.defaults import page_not_found
 
-from copilot_site.lib.errors import Unavailable, as_ours, status_of
-from copilot_site.lib.http.request_ids import request_id
+from copilot_site.lib.errors import Unavailable, find_http_status, translate_error
+from copilot_site.lib.http.request_ids import ensure_request_id
 
 PROGRAMS = ("/api/", "/v1/", "/mcp")
 """Where programs ask: what is refused there is never a page."""
@@ -42,21 +42,21 @@ class ErrorPages(MiddlewareMixin):
     async_capable = False
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        error = as_ours(error)
-        status = status_of(error)
-        return None if status is None else _answer(request, status, error)
+        error = translate_error(error)
+        status = find_http_status(error)
+        return None if status is None else _answer_error(request, status, error)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer as Django's `handler500`, for errors outside of views, such as a database lost between two middlewares."""
     error = sys.exc_info()[1]
-    ours = as_ours(error) if isinstance(error, Exception) else None
+    ours = translate_error(error) if isinstance(error, Exception) else None
     if isinstance(ours, Unavailable):
-        return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, ours)
+        return _answer_error(request, HTTPStatus.SERVICE_UNAVAILABLE, ours)
     sentence = _(
         "Something went wrong on our side. Try again in a moment; if it happens again, tell your administrator."
     )
-    return bare_error(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+    return render_bare_error(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -67,45 +67,47 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     else:
         status, sentence = HTTPStatus.BAD_REQUEST, _("The request is not valid.")
     if _is_for_programs(request):
-        return _problem_document(request, status, sentence)
-    context = {"sentence": sentence, "request_id": request_id(request)}
+        return _build_problem_document(request, status, sentence)
+    context = {"sentence": sentence, "request_id": ensure_request_id(request)}
     return HttpResponse(render_to_string("400.html", context), status=status)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer as Django's `handler404`, with a problem document for programs."""
     if f"{request.path_info}/".startswith(PROGRAMS):
-        return _problem_document(request, HTTPStatus.NOT_FOUND, _("There is no such address."))
+        return _build_problem_document(request, HTTPStatus.NOT_FOUND, _("There is no such address."))
     return page_not_found(request, exception)
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer as Django's `CSRF_FAILURE_VIEW`: a script of a page whose cookies are gone is told that nobody is signed in."""
     if request.user.is_anonymous and not request.accepts("text/html"):
-        return error_page(request, HTTPStatus.UNAUTHORIZED, _("Nobody is signed in."))
+        return render_error_page(request, HTTPStatus.UNAUTHORIZED, _("Nobody is signed in."))
     return csrf_failure(request, reason)
 
 
-def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
+def render_error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     """Return the page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
     if request.path_info.startswith(PROGRAMS):
-        return _problem_document(request, status, sentence)
+        return _build_problem_document(request, status, sentence)
     if not request.accepts("text/html"):
         return JsonResponse({"status": status, "detail": sentence}, status=status)
     template = f"{status}.html" if status in {403, 404} else "400.html"
     return render(request, template, {"sentence": sentence}, status=status)
 
 
-def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_s: int | None = None) -> HttpResponse:
+def render_bare_error(
+    request: HttpRequest, status: int, sentence: str, *, retry_after_s: int | None = None
+) -> HttpResponse:
     """Return a page, or a problem document for programs, made without the database and the user.
 
     retry_after_s: seconds until a retry may succeed; a requested page retries by itself.
     """
     if _is_for_programs(request):
-        answer = _problem_document(request, status, sentence)
+        answer = _build_problem_document(request, status, sentence)
     else:
         template = "500.html" if retry_after_s is None else "503.html"
-        context = {"sentence": sentence, "request_id": request_id(request)}
+        context = {"sentence": sentence, "request_id": ensure_request_id(request)}
         answer = HttpResponse(render_to_string(template, context), status=status)
         if retry_after_s is not None and request.method == "GET":
             answer["Refresh"] = str(retry_after_s)
@@ -119,22 +121,22 @@ def _is_for_programs(request: HttpRequest) -> bool:
     return request.path_info.startswith(PROGRAMS) or not request.accepts("text/html")
 
 
-def _problem_document(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
+def _build_problem_document(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     code = {400: "invalid", 404: "not_found", 413: "too_large", 429: "too_many", 503: "unavailable"}.get(
         status, "failed"
     )
     if f"{request.path_info}/".startswith(OPENAI):
-        return JsonResponse(openai_error(sentence, code), status=status)
+        return JsonResponse(build_openai_error(sentence, code), status=status)
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
     return JsonResponse(body | {"code": code}, status=status, content_type="application/problem+json")
 
 
-def openai_error(sentence: str, code: str) -> dict[str, Any]:
+def build_openai_error(sentence: str, code: str) -> dict[str, Any]:
     """Return an error in OpenAI's form, with our sentence."""
     return {"error": {"message": sentence, "type": code, "code": code, "param": None}}
 
 
-def _answer(request: HttpRequest, status: int, error: Exception) -> HttpResponse:
+def _answer_error(request: HttpRequest, status: int, error: Exception) -> HttpResponse:
     if isinstance(error, Unavailable):
-        return bare_error(request, status, str(error), retry_after_s=error.retry_after_s)
-    return error_page(request, status, str(error))
+        return render_bare_error(request, status, str(error), retry_after_s=error.retry_after_s)
+    return render_error_page(request, status, str(error))

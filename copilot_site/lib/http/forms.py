@@ -13,14 +13,14 @@ from django.utils.safestring import SafeString
 from copilot_site.lib.errors import CopilotError, InvalidInput
 
 
-def checked(form: BaseForm) -> dict[str, Any]:
+def validate_form(form: BaseForm) -> dict[str, Any]:
     """Return the form's values. Raises InvalidInput with the first error."""
     if form.is_valid():
         return form.cleaned_data
     raise InvalidInput(str(next(iter(form.errors.values()))[0]))
 
 
-def first_fault(form: BaseForm) -> str:
+def find_first_fault(form: BaseForm) -> str:
     """Return the first error of an invalid form, after the label of its field if it has one."""
     name, errors = next(iter(form.errors.items()))
     field = form.fields.get(name)
@@ -28,7 +28,7 @@ def first_fault(form: BaseForm) -> str:
 
 
 @contextmanager
-def problem_shown(request: HttpRequest, kind: type[CopilotError] = InvalidInput) -> Iterator[None]:
+def show_problem_as_message(request: HttpRequest, kind: type[CopilotError] = InvalidInput) -> Iterator[None]:
     """Show an error of this kind as a message of the page, in place of raising it."""
     try:
         yield

@@ -38,7 +38,7 @@ class Problem(serializers.Serializer[Any]):
     errors = FieldProblem(many=True, required=False)  # type: ignore[assignment]  # fields leave the class
 
 
-def operation(
+def describe_operation(
     summary: str,
     *,
     body: Any = None,

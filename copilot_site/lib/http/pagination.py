@@ -13,7 +13,7 @@ DEFAULT_ROWS = 50
 MAX_ROWS = 100
 
 
-def whole_number(request: Request, name: str, *, default: int, least: int, most: int | None = None) -> int:
+def parse_whole_number(request: Request, name: str, *, default: int, least: int, most: int | None = None) -> int:
     """Return the query parameter `name`; raises ValidationError, naming it."""
     asked = request.query_params.get(name)
     if asked is None:
@@ -33,10 +33,10 @@ class CappedPagination(PageNumberPagination):
     max_page_size = MAX_ROWS
 
     def get_page_size(self, request: Request) -> int:
-        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
+        return parse_whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        whole_number(request, "page", default=1, least=1)
+        parse_whole_number(request, "page", default=1, least=1)
         try:
             return super().paginate_queryset(queryset, request, view)
         except NotFound as error:
@@ -51,10 +51,10 @@ class CappedOffsets(LimitOffsetPagination):
     max_limit = MAX_ROWS
 
     def get_limit(self, request: Request) -> int:
-        return whole_number(request, "limit", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
+        return parse_whole_number(request, "limit", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def get_offset(self, request: Request) -> int:
-        return whole_number(request, "offset", default=0, least=0)
+        return parse_whole_number(request, "offset", default=0, least=0)
 
 
 class CappedCursor(CursorPagination):
@@ -67,7 +67,7 @@ class CappedCursor(CursorPagination):
     max_page_size = MAX_ROWS
 
     def get_page_size(self, request: Request) -> int:
-        return whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
+        return parse_whole_number(request, "page_size", default=DEFAULT_ROWS, least=1, most=MAX_ROWS)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         try:

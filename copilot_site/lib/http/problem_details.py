@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from copilot_site.lib.errors import CopilotError, Unavailable, as_ours, status_of
+from copilot_site.lib.errors import CopilotError, Unavailable, find_http_status, translate_error
 
 CODES = {
     HTTPStatus.NOT_FOUND: "not_found",
@@ -31,7 +31,7 @@ CODES = {
 }
 
 
-def problem(
+def build_problem(
     status: int, detail: str, *, code: str | None = None, errors: list[dict[str, str]] | None = None
 ) -> Response:
     """Return a problem document.
@@ -53,26 +53,26 @@ def problem(
 
 def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle exceptions of the API (EXCEPTION_HANDLER). None for unknown errors: bugs, which become a logged 500."""
-    error = as_ours(error)
+    error = translate_error(error)
     if isinstance(error, CopilotError):
-        return _of_ours(error)
+        return _convert_product_error(error)
     plain = exception_handler(error, context)
     if plain is None:
         return None
     if isinstance(error, ValidationError):
-        errors = list(_flatten(error.detail))
-        answer = problem(plain.status_code, _sentence(errors[0]), code="invalid", errors=errors)
+        errors = list(_flatten_errors(error.detail))
+        answer = build_problem(plain.status_code, _format_first_error(errors[0]), code="invalid", errors=errors)
     else:
         detail = error.detail if isinstance(error, APIException) else HTTPStatus(plain.status_code).phrase
         code = detail.code if isinstance(detail, ErrorDetail) else None
-        answer = problem(plain.status_code, _what_would_be_right(error, context) or force_str(detail), code=code)
+        answer = build_problem(plain.status_code, _suggest_correction(error, context) or force_str(detail), code=code)
     for name in ("WWW-Authenticate", "Retry-After"):
         if name in plain:
             answer[name] = plain[name]
     return answer
 
 
-def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
+def _suggest_correction(error: Exception, context: dict[str, Any]) -> str:
     """Return the sentence for requests that DRF refuses before a view; "" for other errors, which have their own."""
     view = context["view"]
     if isinstance(error, NotAuthenticated):
@@ -93,30 +93,30 @@ def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
     return ""
 
 
-def _of_ours(error: CopilotError) -> Response | None:
+def _convert_product_error(error: CopilotError) -> Response | None:
     """Return the answer for an error of the product; its text is already the sentence."""
-    status = status_of(error)
+    status = find_http_status(error)
     if status is None:
         return None
-    answer = problem(status, str(error), code=CODES[status])
+    answer = build_problem(status, str(error), code=CODES[status])
     if isinstance(error, Unavailable):
         answer["Retry-After"] = str(error.retry_after_s)
     return answer
 
 
-def _sentence(error: dict[str, str]) -> str:
+def _format_first_error(error: dict[str, str]) -> str:
     """Return the first invalid field and its error; errors of the whole input have no field."""
     named = error["field"] not in {"", api_settings.NON_FIELD_ERRORS_KEY}
     return f"{error['field']}: {error['detail']}" if named else error["detail"]
 
 
-def _flatten(detail: Any, field: str = "") -> Any:
+def _flatten_errors(detail: Any, field: str = "") -> Any:
     """Yield every message of a nested ValidationError as {"field": dotted path, "detail": sentence, "code": word}."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
-            yield from _flatten(inner, f"{field}.{name}" if field else str(name))
+            yield from _flatten_errors(inner, f"{field}.{name}" if field else str(name))
     elif isinstance(detail, list):
         for inner in detail:
-            yield from _flatten(inner, field)
+            yield from _flatten_errors(inner, field)
     else:
         yield {"field": field, "detail": force_str(detail), "code": getattr(detail, "code", "invalid")}

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 
-def address_of(scope: Mapping[str, Any]) -> str:
+def find_scope_address(scope: Mapping[str, Any]) -> str:
     """Return the client address of an ASGI scope, as `client_address` does; "" where none is known."""
     headers = dict(scope.get("headers", ()))
     forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1") if settings.TRUSTED_PROXY else ""
@@ -44,13 +44,13 @@ class SameOrigin:
         await send({"type": "websocket.close"})
 
 
-async def no_such_socket(_scope: Any, receive: Any, send: Any) -> None:
+async def refuse_unknown_socket(_scope: Any, receive: Any, send: Any) -> None:
     """Refuse any other address of a socket with HTTP 403, as the last route."""
     await receive()  # the request to open
     await send({"type": "websocket.close"})
 
 
-def bearer_token(scope: Mapping[str, Any]) -> str | None:
+def read_bearer_token(scope: Mapping[str, Any]) -> str | None:
     """Return the bearer token that a socket was opened with; None where there is no such header, "" where it cannot be read."""
     sent = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"authorization"]
     if not sent:
@@ -63,7 +63,7 @@ def _is_program(scope: Mapping[str, Any]) -> bool:
     headers = scope.get("headers", ())
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     return (
-        bool(bearer_token(scope))
+        bool(read_bearer_token(scope))
         and all(name != b"origin" for name, _value in headers)
         and len(hosts) == 1
         and validate_host(split_domain_port(hosts[0])[0], settings.ALLOWED_HOSTS)
@@ -83,11 +83,11 @@ def _is_same_origin(scope: Mapping[str, Any]) -> bool:
     scheme = "https" if scope.get("scheme") in {"wss", "https"} else "http"
     if settings.TRUSTED_PROXY:
         scheme = next((value for name, value in headers if name == b"x-forwarded-proto"), scheme)
-    asked = _origin(f"{scheme}://{hosts[0]}")
-    return asked is not None and _origin(origins[0]) == asked
+    asked = _parse_origin(f"{scheme}://{hosts[0]}")
+    return asked is not None and _parse_origin(origins[0]) == asked
 
 
-def _origin(url: str) -> tuple[str, str, int] | None:
+def _parse_origin(url: str) -> tuple[str, str, int] | None:
     """Return (scheme, host, port) of an origin; None for an invalid one."""
     try:
         parts = urlsplit(url)
@@ -99,7 +99,7 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 
 @contextmanager
-def message_of(scope: Mapping[str, Any]) -> Iterator[None]:
+def bind_message_context(scope: Mapping[str, Any]) -> Iterator[None]:
     """Serve one message of a socket: logs and audit entries in the block have its own id and the address."""
-    with structlog.contextvars.bound_contextvars(request_id=str(uuid4()), ip=address_of(scope)):
+    with structlog.contextvars.bound_contextvars(request_id=str(uuid4()), ip=find_scope_address(scope)):
         yield

@@ -34,17 +34,19 @@ class Input(serializers.Serializer[Any]):
                 field.max_value = MAX
                 field.validators.append(MaxValueValidator(MAX))
             if isinstance(chosen, serializers.ChoiceField):
-                chosen.error_messages = {**chosen.error_messages, "invalid_choice": _choices_of(chosen)}
+                chosen.error_messages = {**chosen.error_messages, "invalid_choice": _format_choices(chosen)}
         return fields
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
             unknown = set(data) - set(self.fields) - self.read_elsewhere
             if unknown:
-                raise serializers.ValidationError({name: self._unknown(name) for name in sorted(unknown, key=str)})
+                raise serializers.ValidationError(
+                    {name: self._format_unknown_field(name) for name in sorted(unknown, key=str)}
+                )
         return super().to_internal_value(data)
 
-    def _unknown(self, name: object) -> str:
+    def _format_unknown_field(self, name: object) -> str:
         known: Iterable[str] = sorted({*self.fields, *self.read_elsewhere})
         near = get_close_matches(str(name), known, n=1)
         if near:
@@ -73,7 +75,7 @@ class CursorFilters(Input):
     read_elsewhere = CappedCursor.reads
 
 
-def _choices_of(field: serializers.ChoiceField) -> str:
+def _format_choices(field: serializers.ChoiceField) -> str:
     """Return DRF's message for an invalid choice, with the choices; `{input}` is the value sent."""
     known = [str(choice) for choice in field.choices if choice != ""]
     if len(known) > MAX_NAMED:

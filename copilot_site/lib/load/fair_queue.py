@@ -80,7 +80,7 @@ class Ticket:
         self._queue.leave(self)
 
 
-def _turn(ticket: Ticket) -> int:
+def _turn_number_of(ticket: Ticket) -> int:
     return ticket.turn_number
 
 
@@ -106,9 +106,9 @@ class FairQueue:
                 free = self.most_waiting - len(self._line)
                 if free <= own:
                     raise QueueFull(is_own=free > 0, retry_after_s=self.retry_after_s())
-                insort(self._line, ticket, key=_turn)
+                insort(self._line, ticket, key=_turn_number_of)
             else:
-                self._serve(ticket)
+                self._serve_ticket(ticket)
         return ticket
 
     def leave(self, ticket: Ticket) -> None:
@@ -141,9 +141,9 @@ class FairQueue:
         """Fill the free places: each goes to the first in line whose party may have one more."""
         while ticket := next((item for item in self._line if self._may_work(item.party)), None):
             self._line.remove(ticket)
-            self._serve(ticket)
+            self._serve_ticket(ticket)
 
-    def _serve(self, ticket: Ticket) -> None:
+    def _serve_ticket(self, ticket: Ticket) -> None:
         ticket.stage, ticket.served_at = _Stage.SERVED, time.monotonic()
         self._at_work[ticket.party] += 1
         self._latest = max(self._latest, ticket.turn_number)

@@ -25,13 +25,13 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.http.client_address import client_address
+from copilot_site.lib.http.client_address import find_client_address
 from copilot_site.lib.http.deferred_response import Later
-from copilot_site.lib.http.error_pages import bare_error
-from copilot_site.lib.http.request_ids import request_id, seconds_of
+from copilot_site.lib.http.error_pages import render_bare_error
+from copilot_site.lib.http.request_ids import compute_request_seconds, ensure_request_id
 from copilot_site.lib.load.fair_queue import FairQueue, QueueFull, Ticket
-from copilot_site.lib.load.waiting import noting, serve
-from copilot_site.lib.logs import HEALTH_PATHS, METRICS_PATH, log_refused
+from copilot_site.lib.load.waiting import set_served_request, wrap_receive
+from copilot_site.lib.logs import HEALTH_PATHS, METRICS_PATH, log_refused_request
 from copilot_site.lib.measures import Durations, EventCount
 
 log = structlog.get_logger(__name__)
@@ -66,37 +66,37 @@ class SeatedHandler(ASGIHandler):
         self._shares, self._share_of, self._door = shares, share_of, Door(owners)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        await super().handle(scope, noting(scope, receive), send)
+        await super().handle(scope, wrap_receive(scope, receive), send)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
-        request_id(request)
-        response = await self._seated(request)
+        ensure_request_id(request)
+        response = await self._answer_with_seat(request)
         if request.path_info.startswith(settings.STATIC_URL):
             return response
         if not hasattr(request, "is_logged"):
-            log_refused(request, response)
+            log_refused_request(request, response)
         match = request.resolver_match
         REQUESTS.add(match.view_name if match else "", str(response.status_code))
-        REQUEST_S.observe(seconds_of(request), getattr(request, "pool", "free"))
+        REQUEST_S.observe(compute_request_seconds(request), getattr(request, "pool", "free"))
         return response
 
-    async def _seated(self, request: HttpRequest) -> HttpResponseBase:
+    async def _answer_with_seat(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
-            return await self._answered(request)
+            return await self._answer_request(request)
         method = "GET" if request.method == "HEAD" else request.method or ""  # the view does the same for both
-        pool = request.pool = self._share_of(method, _route(request))  # type: ignore[attr-defined]
+        pool = request.pool = self._share_of(method, _resolve_route(request))  # type: ignore[attr-defined]
         share = self._shares[pool]
         await self._door.meet(request)
         try:
             seat = share.queue.enter(callers.party(request))
         except QueueFull as full:
-            return _refused(request, full)
+            return _build_refusal(request, full)
         request.seat = seat  # type: ignore[attr-defined]  # whose thread answers gives it back: see GivesBack
         try:
             if not await seat.served_within(share.wait_s):
-                return _refused(request, QueueFull(is_own=False, retry_after_s=share.queue.retry_after_s()))
-            SEAT_WAIT_S.observe(seconds_of(request), pool)
-            response = await self._answered(request)
+                return _build_refusal(request, QueueFull(is_own=False, retry_after_s=share.queue.retry_after_s()))
+            SEAT_WAIT_S.observe(compute_request_seconds(request), pool)
+            response = await self._answer_request(request)
         except CancelledError:  # the client has gone, and nobody closes what its thread may still make
             request.is_abandoned = True  # type: ignore[attr-defined]
             if hasattr(request, "keeps_seat"):
@@ -107,14 +107,14 @@ class SeatedHandler(ASGIHandler):
                 seat.leave()
         return response
 
-    async def _answered(self, request: HttpRequest) -> HttpResponseBase:
+    async def _answer_request(self, request: HttpRequest) -> HttpResponseBase:
         response: HttpResponseBase = await super().run_get_response(request)
         if isinstance(response, Later) or (response.streaming and not getattr(response, "reads_while_sent", False)):
-            _let_thread_go()
+            _release_thread()
         return await response.settled() if isinstance(response, Later) else response
 
 
-def _let_thread_go() -> None:
+def _release_thread() -> None:
     """End this request's thread, which would be idle until the answer; a new one starts when needed."""
     context = SyncToAsync.thread_sensitive_context.get(None)
     executor = SyncToAsync.context_to_thread_executor.pop(context, None) if context else None
@@ -136,7 +136,7 @@ class GivesBack:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         seat: Ticket | None = getattr(request, "seat", None)
         request.is_seated = True  # type: ignore[attr-defined]
-        serve(request)
+        set_served_request(request)
         keeps = False
         try:
             response = self._get_response(request)
@@ -166,29 +166,29 @@ class Callers:
         self._lock = Lock()
 
     def party(self, request: HttpRequest) -> Hashable:
-        return self._person(request) or client_address(request)
+        return self._find_person(request) or find_client_address(request)
 
     def is_unknown(self, request: HttpRequest) -> bool:
         """Tell whether it has a credential whose owner is not yet known."""
-        return any((_token(request), _cookie(request))) and self._person(request) is None
+        return any((_read_token(request), _read_cookie(request))) and self._find_person(request) is None
 
     def learn(self, request: HttpRequest) -> None:
         """Remember the credential's owner, if the request has looked it up, without a statement of its own."""
         found: Any = request.__dict__.get("_cached_user") or request.__dict__.get("user")
-        secret = _token(request) if getattr(request, "auth", None) else _cookie(request)
+        secret = _read_token(request) if getattr(request, "auth", None) else _read_cookie(request)
         if secret and type(found) is User and found.pk:
             self.remember(secret, found.pk)
 
     def remember(self, secret: str, person: int) -> None:
-        mark = _mark(secret)
+        mark = _hash_secret(secret)
         with self._lock:
             self._people[mark] = person
             self._people.move_to_end(mark)
             if len(self._people) > KNOWN_CALLERS:
                 self._people.popitem(last=False)
 
-    def _person(self, request: HttpRequest) -> int | None:
-        marks = (_mark(secret) for secret in (_token(request), _cookie(request)) if secret)
+    def _find_person(self, request: HttpRequest) -> int | None:
+        marks = (_hash_secret(secret) for secret in (_read_token(request), _read_cookie(request)) if secret)
         return next((person for mark in marks if (person := self._people.get(mark))), None)
 
 
@@ -219,13 +219,13 @@ class Door:
         if not callers.is_unknown(request):
             return
         try:
-            place = self._queue.enter(client_address(request))
+            place = self._queue.enter(find_client_address(request))
         except QueueFull:
             return
         look: Future[None] | None = None
         try:
             if await place.served_within(LOOK_S) and callers.is_unknown(request):
-                look = SyncToAsync.single_thread_executor.submit(self._look, request)
+                look = SyncToAsync.single_thread_executor.submit(self._look_up_owner, request)
                 await asyncio.wait({asyncio.wrap_future(look)}, timeout=LOOK_S)
         finally:
             if look:
@@ -233,11 +233,11 @@ class Door:
             else:
                 place.leave()
 
-    def _look(self, request: HttpRequest) -> None:
+    def _look_up_owner(self, request: HttpRequest) -> None:
         try:
             for secret, owner in (
-                (_token(request), self._owners.of_token),
-                (_cookie(request), self._owners.of_session),
+                (_read_token(request), self._owners.of_token),
+                (_read_cookie(request), self._owners.of_session),
             ):
                 if secret and (person := owner(secret)):
                     callers.remember(secret, person)
@@ -248,31 +248,31 @@ class Door:
             close_old_connections()
 
 
-def _token(request: HttpRequest) -> str:
+def _read_token(request: HttpRequest) -> str:
     return request.headers.get("Authorization", "")
 
 
-def _cookie(request: HttpRequest) -> str:
+def _read_cookie(request: HttpRequest) -> str:
     return request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
 
 
-def _mark(secret: str) -> str:
+def _hash_secret(secret: str) -> str:
     """Return the key by which a secret is remembered."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _route(request: HttpRequest) -> str:
+def _resolve_route(request: HttpRequest) -> str:
     try:
         return resolve(request.path_info).view_name
     except Resolver404:
         return ""
 
 
-def _refused(request: HttpRequest, full: QueueFull) -> HttpResponseBase:
+def _build_refusal(request: HttpRequest, full: QueueFull) -> HttpResponseBase:
     with override(get_language_from_request(request)):
         sentence = (
             _("You have too many requests running. Wait for some to finish, then try again.")
             if full.is_own
             else _("The server is busy. Try again in %(seconds)s s.") % {"seconds": full.retry_after_s}
         )
-        return bare_error(request, 429 if full.is_own else 503, sentence, retry_after_s=full.retry_after_s)
+        return render_bare_error(request, 429 if full.is_own else 503, sentence, retry_after_s=full.retry_after_s)

@@ -17,7 +17,7 @@ class NobodyWaits(CancelledError):
     """The client of this request has left. It is no error and gives no answer: only `finally` and transactions see it."""
 
 
-def noting(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callable[[], Awaitable[Message]]:
+def wrap_receive(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callable[[], Awaitable[Message]]:
     """Wrap `receive` to note in the scope that the client has left: Django learns of it at once, a thread when it asks."""
 
     async def noted() -> Message:
@@ -29,12 +29,12 @@ def noting(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callabl
     return noted
 
 
-def serve(request: HttpRequest) -> None:
+def set_served_request(request: HttpRequest) -> None:
     """Set the request that this thread works for from now on."""
     _served.set(request)
 
 
-def require_waiting() -> None:
+def require_waiting_client() -> None:
     """Raise NobodyWaits where a web process works for a client that has left; does nothing in workers and commands."""
     if getattr(_served.get(), "scope", {}).get(HAS_LEFT):
         raise NobodyWaits

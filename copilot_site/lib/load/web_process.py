@@ -28,7 +28,7 @@ SWITCH_S = 0.001
 it waits each time for every thread that computes. 1 ms costs no throughput that can be measured (ADR 0017)."""
 
 
-def end_with_front() -> None:
+def end_with_first_process() -> None:
     """Let a process that uvicorn started end with uvicorn's first process, where that is killed; else it would take questions
     until the supervisor ends it. Does nothing in a web process that is the only one.
     """

@@ -83,13 +83,13 @@ class Policy:
     here: tuple[str, int] | None = None
 
     def allows(self, host: str, address: Address) -> bool:
-        """Tell whether a target is allowed. host: as `parsed_host` gives it."""
-        address = _carried(address)
+        """Tell whether a target is allowed. host: as `normalise_host` gives it."""
+        address = _extract_ipv4(address)
         named = [network for network in self._networks if address in network]
         closed = next((network for network in _CLOSED if address in network), None)
         if closed is not None:
-            return any(_is_within(network, closed) for network in named)
-        if named or any(_is_named(host, entry) for entry in self.entries):
+            return any(_is_subnet_of(network, closed) for network in named)
+        if named or any(_matches_entry(host, entry) for entry in self.entries):
             return True
         if any(address in network for network in _PRIVATE):
             return PRIVATE in self.entries
@@ -108,13 +108,13 @@ class Policy:
     @cached_property
     def _networks(self) -> list[Network]:
         found = [*_LOOPBACK] if "localhost" in self.entries else []
-        return found + [network for entry in self.entries if (network := network_of(entry)) is not None]
+        return found + [network for entry in self.entries if (network := parse_network(entry)) is not None]
 
 
 WEB = Policy((PUBLIC,), frozenset(DEFAULT_PORTS.values()))  # pages of the internet, nothing inside
 
 
-def services(*, is_verified: bool = False) -> Policy:
+def build_service_policy(*, is_verified: bool = False) -> Policy:
     """Return the policy for addresses entered in the administration: COPILOT_OUTGOING_ALLOW.
 
     is_verified: TLS authenticates the server by a publicly trusted certificate; `public` requires that.
@@ -123,75 +123,75 @@ def services(*, is_verified: bool = False) -> Policy:
     return Policy(entries if is_verified else tuple(entry for entry in entries if entry != PUBLIC))
 
 
-def services_at(url: str) -> Policy:
-    """Return `services` for a service reached by HTTP."""
-    return services(is_verified=url.startswith("https://"))
+def build_http_service_policy(url: str) -> Policy:
+    """Return `build_service_policy` for a service reached by HTTP."""
+    return build_service_policy(is_verified=url.startswith("https://"))
 
 
-def pages() -> Policy:
+def build_page_policy() -> Policy:
     """Return the policy for sources of documents: the internet, and what COPILOT_OUTGOING_ALLOW names, except `private`."""
     return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in WORDS)))
 
 
-def look_up(host: str, port: int) -> list[str]:
+def look_up_host(host: str, port: int) -> list[str]:
     """Return the addresses of a name, in the system's order; an address is itself. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_rest, sockaddr in found))
 
 
-def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+def check_target(host: str, port: int, policy: Policy, *, resolve: LookUp | None = None) -> Target:
     """Return the target for a host and port. Resolves names, so it may block. Raises AddressRefused.
 
-    resolve: replaces `look_up`.
+    resolve: replaces `look_up_host`.
     """
-    name = parsed_host(host)
+    name = normalise_host(host)
     if not 0 < port < 65_536 or (policy.ports and port not in policy.ports):
         raise AddressRefused(_("This server may not connect to port %(port)s.") % {"port": port})
     try:
-        texts = (resolve or look_up)(name, port)
+        texts = (resolve or look_up_host)(name, port)
     except (OSError, UnicodeError) as error:
         raise AddressRefused(_("The name %(host)s does not resolve: check it.") % {"host": name}) from error
     if not texts:
         raise AddressRefused(_("The name %(host)s does not resolve: check it.") % {"host": name})
     for text in texts:
         if "%" in text or not policy.permits(name, port, ip_address(text)):
-            raise _refused(name, text)
+            raise _make_refused_error(name, text)
     return Target(name, port, tuple(texts[:MAX_ADDRESSES]))
 
 
 def is_on_this_machine(host: str) -> bool:
-    """Tell whether a host names this machine itself: `localhost` or a loopback address. host: as `parsed_host` gives it."""
-    address = _address(host)
+    """Tell whether a host names this machine itself: `localhost` or a loopback address. host: as `normalise_host` gives it."""
+    address = _parse_address(host)
     return host == "localhost" if address is None else any(address in network for network in _LOOPBACK)
 
 
-def require_plausible(host: str, policy: Policy) -> str:
-    """Return the host as `parsed_host` does, without resolving, for forms. Raises AddressRefused for a forbidden address."""
-    name = parsed_host(host)
-    address = _address(name)
+def require_plausible_host(host: str, policy: Policy) -> str:
+    """Return the host as `normalise_host` does, without resolving, for forms. Raises AddressRefused for a forbidden address."""
+    name = normalise_host(host)
+    address = _parse_address(name)
     if address is not None and not policy.allows(name, address):
-        raise _refused(name, name)
+        raise _make_refused_error(name, name)
     return name
 
 
-def parsed_host(text: str) -> str:
+def normalise_host(text: str) -> str:
     """Return one host in its plain form: lower case, IDN as xn--, no dot at the end; IPv6 without brackets.
 
     Raises AddressRefused for several hosts (libpq takes `a,b`), socket paths, zones, and numbers that some resolvers read as
     addresses (`127.1`, `0x7f000001`, `017700000001`).
     """
-    host = _plain(text)
+    host = _encode_plain_host(text)
     if host is None:
-        raise _no_host(text)
+        raise _make_invalid_host_error(text)
     return host
 
 
-def checked_url(url: str, policy: Policy, *, resolve: LookUp | None = None) -> Target:
-    """Return `checked` for an http(s) URL."""
-    return checked(*parsed_url(url), policy, resolve=resolve)
+def check_url(url: str, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+    """Return `check_target` for an http(s) URL."""
+    return check_target(*parse_url(url), policy, resolve=resolve)
 
 
-def parsed_url(url: str) -> tuple[str, int]:
+def parse_url(url: str) -> tuple[str, int]:
     """Return host and port of an http(s) URL.
 
     Raises AddressRefused for a URL that parsers read differently, or with a name or password.
@@ -208,11 +208,11 @@ def parsed_url(url: str) -> tuple[str, int]:
     if "@" in parts.netloc:
         raise AddressRefused(_("An address must not contain a user name or a password. Remove the part before the @."))
     if parts.netloc.startswith("[") and not re.fullmatch(r"\[[0-9a-f:.]+\](:\d*)?", parts.netloc, re.IGNORECASE):
-        raise _no_host(parts.netloc)
+        raise _make_invalid_host_error(parts.netloc)
     return parts.hostname, port if port is not None else DEFAULT_PORTS[parts.scheme]
 
 
-def network_of(entry: str) -> Network | None:
+def parse_network(entry: str) -> Network | None:
     """Return the network of an entry of a list of allowed ones; None for a name."""
     try:
         return ip_network(entry.strip("[]"), strict=False)
@@ -220,40 +220,40 @@ def network_of(entry: str) -> Network | None:
         return None
 
 
-def entries_of(text: str) -> tuple[str, ...]:
+def parse_entries(text: str) -> tuple[str, ...]:
     """Return comma-separated allowed hosts and networks in plain form. Raises ValueError for other entries."""
     found = []
     for entry in filter(None, (part.strip().lower() for part in text.split(","))):
-        network = network_of(entry)
-        name = str(network) if network else _plain(entry.removeprefix("*."))
+        network = parse_network(entry)
+        name = str(network) if network else _encode_plain_host(entry.removeprefix("*."))
         if name is None:
             raise ValueError(f"{entry} is neither a host, *.name, an address nor a network like 10.0.0.0/8")
         found.append(f"*.{name}" if entry.startswith("*.") else name)
     return tuple(found)
 
 
-def _plain(text: str) -> str | None:
+def _encode_plain_host(text: str) -> str | None:
     host = text.lower()
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError:
             return None
-    address = _address(host)
+    address = _parse_address(host)
     if address is not None:
         return str(address)
     host = host.removesuffix(".")
     return host if _NAME.fullmatch(host) and not _NUMBER.fullmatch(host.rpartition(".")[2]) else None
 
 
-def _address(host: str) -> Address | None:
+def _parse_address(host: str) -> Address | None:
     try:
         return None if "%" in host else ip_address(host)
     except ValueError:
         return None
 
 
-def _carried(address: Address) -> Address:
+def _extract_ipv4(address: Address) -> Address:
     """Return the IPv4 address embedded in an IPv6 one."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
@@ -263,23 +263,23 @@ def _carried(address: Address) -> Address:
     return address
 
 
-def _is_within(inner: Network, outer: Network) -> bool:
+def _is_subnet_of(inner: Network, outer: Network) -> bool:
     if isinstance(inner, IPv4Network):
         return isinstance(outer, IPv4Network) and inner.subnet_of(outer)
     return isinstance(outer, IPv6Network) and inner.subnet_of(outer)
 
 
-def _is_named(host: str, entry: str) -> bool:
+def _matches_entry(host: str, entry: str) -> bool:
     return host.endswith(entry[1:]) if entry.startswith("*.") else host == entry and entry not in WORDS
 
 
-def _no_host(text: str) -> AddressRefused:
+def _make_invalid_host_error(text: str) -> AddressRefused:
     return AddressRefused(
         _("“%(host)s” is not a host. Give one name, or one address like 10.1.2.3.") % {"host": text[:100]}
     )
 
 
-def _refused(host: str, address: str) -> AddressRefused:
+def _make_refused_error(host: str, address: str) -> AddressRefused:
     message = _(
         "This server may not connect to %(host)s (%(address)s): it is not among the hosts and networks in %(setting)s."
     )

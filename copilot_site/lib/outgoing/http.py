@@ -21,8 +21,8 @@ from urllib3.poolmanager import PoolManager
 from urllib3.util.connection import create_connection
 from urllib3.util.retry import Retry
 
-from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, checked
-from copilot_site.lib.text.json_input import loads_answer
+from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, check_target
+from copilot_site.lib.text.json_input import load_answer_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,7 +37,7 @@ class BoundedResponse(requests.Response):
 
     def json(self, **_kwargs: Any) -> Any:
         try:
-            return loads_answer(self.content)
+            return load_answer_json(self.content)
         except ValueError as error:
             raise requests.JSONDecodeError(str(error), self.text[:100], 0) from error
 
@@ -62,12 +62,12 @@ class Session(requests.Session):
         self.max_redirects = MAX_REDIRECTS
         self.is_late = False
         self.answers: type[BoundedResponse] = BoundedResponse
-        self.hooks["response"].append(self._typed)
+        self.hooks["response"].append(self._set_answer_class)
         self._sockets: WeakSet[socket.socket] = WeakSet()
         for scheme, one in (("http://", plain or policy), ("https://", policy)):
-            self.mount(scheme, _adapter(one, self._made))
+            self.mount(scheme, _build_adapter(one, self._register_socket))
 
-    def _typed(self, answer: requests.Response, **_kwargs: Any) -> None:
+    def _set_answer_class(self, answer: requests.Response, **_kwargs: Any) -> None:
         answer.__class__ = self.answers
 
     @contextmanager
@@ -76,7 +76,7 @@ class Session(requests.Session):
         in a header or between two parts, would hold its thread for ever.
         """
         self.is_late = False
-        timer = threading.Timer(seconds, self._end)
+        timer = threading.Timer(seconds, self._close_sockets)
         timer.daemon = True
         timer.start()
         try:
@@ -84,12 +84,12 @@ class Session(requests.Session):
         finally:
             timer.cancel()
 
-    def _made(self, connected: socket.socket) -> None:
+    def _register_socket(self, connected: socket.socket) -> None:
         self._sockets.add(connected)
         if self.is_late:
-            self._end()
+            self._close_sockets()
 
-    def _end(self) -> None:
+    def _close_sockets(self) -> None:
         self.is_late = True
         for opened in list(self._sockets):
             with suppress(OSError):
@@ -102,24 +102,24 @@ class Session(requests.Session):
         return target
 
 
-def _adapter(policy: Policy, made: Made) -> HTTPAdapter:
+def _build_adapter(policy: Policy, made: Made) -> HTTPAdapter:
     """Return an adapter of `requests` that connects only to addresses that this policy allows."""
     adapter = HTTPAdapter()
-    adapter.poolmanager.pool_classes_by_scheme = _pool_classes(policy, made)
+    adapter.poolmanager.pool_classes_by_scheme = _build_pool_classes(policy, made)
     return adapter
 
 
-def pool_manager(policy: Policy) -> PoolManager:
+def build_pool_manager(policy: Policy) -> PoolManager:
     """Return a pool for clients on urllib3 that connects only to allowed addresses, also for redirects."""
     manager = PoolManager(retries=Retry(MAX_REDIRECTS, redirect=MAX_REDIRECTS))
-    manager.pool_classes_by_scheme = _pool_classes(policy, lambda _connected: None)
+    manager.pool_classes_by_scheme = _build_pool_classes(policy, lambda _connected: None)
     return manager
 
 
-def _pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPool]]:
+def _build_pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPool]]:
     def connected(connection: HTTPConnection) -> socket.socket:
         try:
-            target = checked(connection.host, connection.port, policy)
+            target = check_target(connection.host, connection.port, policy)
         except AddressRefused as error:
             raise NewConnectionError(connection, str(error)) from error
         problem: OSError | None = None
@@ -155,14 +155,16 @@ def _pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPo
     return {"http": PlainPool, "https": SecurePool}
 
 
-def refusal_in(error: BaseException | None) -> AddressRefused | None:
+def find_refusal(error: BaseException | None) -> AddressRefused | None:
     """Return the refusal in a client's chain of errors; None without one."""
     while error is not None and not isinstance(error, AddressRefused):
         error = error.__cause__ or error.__context__
     return error
 
 
-def async_transport(policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.Limits") -> "httpx2.AsyncHTTPTransport":
+def build_async_transport(
+    policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.Limits"
+) -> "httpx2.AsyncHTTPTransport":
     """Return a transport of httpx2, for the openai client."""
     import httpcore2  # a second and 13 MB, as openai
     import httpx2
@@ -179,7 +181,7 @@ def async_transport(policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.L
             socket_options: Iterable[Any] | None = None,
         ) -> httpcore2.AsyncNetworkStream:
             try:
-                target = await sync_to_async(checked, thread_sensitive=False)(host, port, policy)
+                target = await sync_to_async(check_target, thread_sensitive=False)(host, port, policy)
             except AddressRefused as error:
                 raise httpcore2.ConnectError(str(error)) from error
             problem: Exception | None = None

@@ -51,9 +51,11 @@ class StreamedPieces(SentInParts):
 
     def __init__(self, pieces: Iterable[bytes], *, media_type: str, filename: str) -> None:
         disposition = f'attachment; filename="{filename}"'
-        super().__init__(self._blocks(pieces), content_type=media_type, headers={"Content-Disposition": disposition})
+        super().__init__(
+            self._join_into_blocks(pieces), content_type=media_type, headers={"Content-Disposition": disposition}
+        )
 
-    def _blocks(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    def _join_into_blocks(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         block = bytearray()
         for piece in pieces:
             block += piece

@@ -23,7 +23,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 Result = TypeVar("Result")
 
 
-def within(seconds: float, work: Callable[[], Result]) -> Result:
+def run_with_timeout(seconds: float, work: Callable[[], Result]) -> Result:
     """Return the result of `work` or raise its error. Raises TimeoutError when it takes longer; the hanging thread is abandoned."""
     done: list[Result] = []
     failed: list[BaseException] = []
@@ -44,7 +44,7 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
     return done[0]
 
 
-def open_regular(path: Path, *, top: Path) -> int:
+def open_regular_file(path: Path, *, top: Path) -> int:
     """Return a descriptor of a regular file below `top`, which is a real path, also through a link.
 
     No part of the real path is followed if it has become a link. Raises OSError, whose strerror says why.
@@ -58,22 +58,22 @@ def open_regular(path: Path, *, top: Path) -> int:
         for part in real.parts[1:-1]:
             folder = os.open(part, _FOLDER, dir_fd=folder)
             opened.callback(os.close, folder)
-        _require_regular(os.stat(real.name, dir_fd=folder, follow_symlinks=False))  # a device is not even opened
+        _require_regular_file(os.stat(real.name, dir_fd=folder, follow_symlinks=False))  # a device is not even opened
         file = os.open(real.name, _FILE, dir_fd=folder)
     try:
-        _require_regular(os.fstat(file))
+        _require_regular_file(os.fstat(file))
     except OSError:
         os.close(file)
         raise
     return file
 
 
-def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
+def read_regular_file(path: Path, *, top: Path, most_bytes: int) -> bytes:
     """Return the content of a regular file below `top`. Raises OSError, TimeoutError among them; EFBIG for more than most_bytes."""
-    file = within(SILENCE_S, lambda: open_regular(path, top=top))
+    file = run_with_timeout(SILENCE_S, lambda: open_regular_file(path, top=top))
     try:
         found = bytearray()
-        while block := within(SILENCE_S, lambda: os.read(file, BLOCK_BYTES)):
+        while block := run_with_timeout(SILENCE_S, lambda: os.read(file, BLOCK_BYTES)):
             found += block
             if len(found) > most_bytes:
                 raise OSError(errno.EFBIG, _("it is too large"))
@@ -82,6 +82,6 @@ def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
         os.close(file)
 
 
-def _require_regular(found: os.stat_result) -> None:
+def _require_regular_file(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, _("it is not a regular file"))

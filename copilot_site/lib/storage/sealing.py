@@ -12,23 +12,23 @@ class SealBroken(Exception):
     """A stored text was sealed for another purpose or under another secret."""
 
 
-def seal(text: str, *, purpose: str, secrets: Sequence[str]) -> str:
+def seal_text(text: str, *, purpose: str, secrets: Sequence[str]) -> str:
     """Return the text sealed for this purpose alone; "" stays "". secrets: the first seals, each opens."""
-    return _fernet(purpose, secrets).encrypt(text.encode()).decode() if text else ""
+    return _build_fernet(purpose, secrets).encrypt(text.encode()).decode() if text else ""
 
 
-def unseal(stored: str, *, purpose: str, secrets: Sequence[str]) -> str:
+def unseal_text(stored: str, *, purpose: str, secrets: Sequence[str]) -> str:
     """Return a sealed text in the clear. Raises SealBroken."""
     try:
-        return _fernet(purpose, secrets).decrypt(stored.encode()).decode() if stored else ""
+        return _build_fernet(purpose, secrets).decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:
         raise SealBroken from None
 
 
-def _fernet(purpose: str, secrets: Sequence[str]) -> MultiFernet:
-    return MultiFernet([Fernet(_derived(secret, purpose)) for secret in secrets])
+def _build_fernet(purpose: str, secrets: Sequence[str]) -> MultiFernet:
+    return MultiFernet([Fernet(_derive_key(secret, purpose)) for secret in secrets])
 
 
-def _derived(secret: str, purpose: str) -> bytes:
+def _derive_key(secret: str, purpose: str) -> bytes:
     raw = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(secret.encode())
     return base64.urlsafe_b64encode(raw)

@@ -21,23 +21,23 @@ class ZipBounds:
     ratio_from_bytes: int
 
 
-def fault_of(members: Sequence[ZipInfo], bounds: ZipBounds) -> str:
+def find_zip_fault(members: Sequence[ZipInfo], bounds: ZipBounds) -> str:
     """Return why it must not be unpacked, in a few English words; "" if it may. Members must still be held to their sizes."""
     if len(members) > bounds.entries:
         return f"more than {bounds.entries} entries"
     if sum(member.file_size for member in members) > bounds.unpacked_bytes:
         return f"more than {bounds.unpacked_bytes} bytes unpacked"
     for member in members:
-        if fault := _fault_of_member(member, bounds):
+        if fault := _find_member_fault(member, bounds):
             return f"{member.filename[:80]!r} {fault}"
     return ""
 
 
-def ratio_of(member: ZipInfo) -> float:
+def compute_ratio(member: ZipInfo) -> float:
     return member.file_size / max(1, member.compress_size)
 
 
-def _fault_of_member(member: ZipInfo, bounds: ZipBounds) -> str:
+def _find_member_fault(member: ZipInfo, bounds: ZipBounds) -> str:
     mode = member.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "is no plain file"
@@ -47,6 +47,6 @@ def _fault_of_member(member: ZipInfo, bounds: ZipBounds) -> str:
         return "is encrypted"
     if member.file_size > bounds.member_bytes:
         return f"has more than {bounds.member_bytes} bytes"
-    if member.file_size > bounds.ratio_from_bytes and ratio_of(member) > bounds.ratio:
+    if member.file_size > bounds.ratio_from_bytes and compute_ratio(member) > bounds.ratio:
         return "unpacks to far more than it is"
     return ""

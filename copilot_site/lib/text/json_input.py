@@ -24,40 +24,42 @@ class HalfCharacter(ValueError):
     """JSON with one surrogate of a pair, which no database keeps and no socket sends."""
 
 
-def loads(text: str | bytes) -> Any:
+def load_json(text: str | bytes) -> Any:
     """Parse JSON as `json.loads` does; bytes are UTF-8. Raises ValueError: NestedTooDeeply, HalfCharacter, or too large a number."""
     text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-    value = _bounded(text)
+    value = _parse_bounded_json(text)
     if _HALF.search(text):
-        _require_whole(value)
+        _require_whole_characters(value)
     return value
 
 
-def loads_answer(text: str | bytes) -> Any:
-    """Parse a program's answer as `loads` does, removing characters that no database stores, so that the rest is kept."""
-    return cleaned(_bounded(text.decode("utf-8-sig") if isinstance(text, bytes) else text))
+def load_answer_json(text: str | bytes) -> Any:
+    """Parse a program's answer as `load_json` does, removing characters that no database stores, so that the rest is kept."""
+    return remove_forbidden_characters(
+        _parse_bounded_json(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
+    )
 
 
-def cleaned(value: Any) -> Any:
+def remove_forbidden_characters(value: Any) -> Any:
     """Return JSON or YAML without characters that no database stores or socket sends: both may hold them escaped."""
     if isinstance(value, str):
         return _UNKEPT.sub("", value)
     if isinstance(value, list):
-        return [cleaned(item) for item in value]
+        return [remove_forbidden_characters(item) for item in value]
     if isinstance(value, dict):
-        return {cleaned(name): cleaned(item) for name, item in value.items()}
+        return {remove_forbidden_characters(name): remove_forbidden_characters(item) for name, item in value.items()}
     return value
 
 
-def _bounded(text: str) -> Any:
+def _parse_bounded_json(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_whole_number)
+        value = json.loads(text, parse_constant=_parse_number, parse_float=_parse_number, parse_int=_parse_whole_number)
     except RecursionError:
         raise NestedTooDeeply(f"nested more than {MAX_LEVELS} levels deep") from None
     return require_shallow(value)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """Parse a number. Raises ValueError for NaN, Infinity and overflow, which no database stores as JSON."""
     value = float(text)
     if not isfinite(value):
@@ -65,13 +67,13 @@ def _number(text: str) -> float:
     return value
 
 
-def _whole_number(text: str) -> int:
+def _parse_whole_number(text: str) -> int:
     if len(text) > MAX_DIGITS:
         raise ValueError(f"{text[:20]}… has more than {MAX_DIGITS} digits")
     return int(text)
 
 
-def _require_whole(value: Any) -> None:
+def _require_whole_characters(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -81,14 +83,14 @@ def _require_whole(value: Any) -> None:
 def require_shallow(value: Any) -> Any:
     """Return the value. Raises NestedTooDeeply. Walks without recursion."""
     level, found = 0, [value]
-    while found := [inner for one in found for inner in _within(one)]:
+    while found := [inner for one in found for inner in _list_children(one)]:
         level += 1
         if level > MAX_LEVELS:
             raise NestedTooDeeply(f"nested more than {MAX_LEVELS} levels deep")
     return value
 
 
-def _within(value: Any) -> Any:
+def _list_children(value: Any) -> Any:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
@@ -100,23 +102,23 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|"', re.DOTALL)
 _CLOSES = {"{": "}", "[": "]"}
 
 
-def loads_repaired(text: str) -> Any:
-    """Parse as `loads_answer`, after removing surplus commas and closing truncated JSON; an incomplete member is left out.
+def load_repaired_json(text: str) -> Any:
+    """Parse as `load_answer_json`, after removing surplus commas and closing truncated JSON; an incomplete member is left out.
 
     Raises ValueError where that is not enough.
     """
     try:
-        return loads_answer(text)
+        return load_answer_json(text)
     except ValueError:
-        for candidate in _candidates(text):
+        for candidate in _iterate_candidates(text):
             try:
-                return loads_answer(candidate)
+                return load_answer_json(candidate)
             except ValueError:
                 continue
         raise
 
 
-def _candidates(text: str) -> list[str]:
+def _iterate_candidates(text: str) -> list[str]:
     """Yield the text closed at its end, then at the end of each of its last members."""
     open_: list[str] = []
     ends: list[tuple[int, str]] = []
@@ -132,10 +134,10 @@ def _candidates(text: str) -> list[str]:
     is_whole = text.rstrip()[-1:] in ('"', "]", "}", ",")  # a number or a word may go on behind the cut
     found = [f"{text}{closing}"] if is_whole else []
     found += [f"{text[:place]}{closed}" for place, closed in reversed(ends[-MAX_CUTS:])]
-    return [_without_commas(item) for item in found]
+    return [_remove_surplus_commas(item) for item in found]
 
 
-def _without_commas(text: str) -> str:
+def _remove_surplus_commas(text: str) -> str:
     """Return the text without commas before closing brackets; strings stay as they are."""
     parts = re.split(r'("(?:[^"\\]|\\.)*")', text)
     return "".join(part if place % 2 else _COMMA.sub("", part) for place, part in enumerate(parts))

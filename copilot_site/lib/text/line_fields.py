@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models.expressions import Col, Combinable
 from django.utils.functional import cached_property
 
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 
 if TYPE_CHECKING:
     _Field = models.Field[str | Combinable, str]
@@ -21,15 +21,15 @@ class _OneLine(_Field):
     """To migrations it is a plain column. Look-ups compare stored values: folding never makes two names equal."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # Django's signature
-        value = _folded(super().pre_save(model_instance, add))
+        value = _fold_value(super().pre_save(model_instance, add))
         setattr(model_instance, self.attname, value)
         return value
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        return super().get_db_prep_save(_folded(value), connection)
+        return super().get_db_prep_save(_fold_value(value), connection)
 
     def from_db_value(self, value: Any, _expression: Any, _connection: Any) -> Any:
-        return _folded(value)
+        return _fold_value(value)
 
     @cached_property
     def cached_col(self) -> Col:
@@ -61,11 +61,11 @@ class LongLineField(_OneLine, _Text):
     """A TextField of one line."""
 
 
-def read_as_lines(model: type[models.Model], *names: str) -> None:
+def fold_columns_to_one_line(model: type[models.Model], *names: str) -> None:
     """Fold columns of a foreign model to one line."""
     for name in names:
         model._meta.get_field(name).__class__ = LineField
 
 
-def _folded(value: Any) -> Any:
-    return one_line(value) if isinstance(value, str) else value
+def _fold_value(value: Any) -> Any:
+    return fold_to_one_line(value) if isinstance(value, str) else value

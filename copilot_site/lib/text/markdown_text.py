@@ -10,21 +10,21 @@ _ACTIVE = re.compile(
 )  # pictures, HTML and addresses; links and definitions
 
 
-def escaped_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text with all Markdown escaped."""
     return _LEADING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))
 
 
-def inert_markdown(text: str) -> str:
+def make_markdown_inert(text: str) -> str:
     """Return Markdown with pictures, links, link definitions and HTML escaped: they are shown as they are written."""
     return _ACTIVE.sub(lambda found: f"{(found[1] or '') * 2}\\{found[2] or found[0]}", text)
 
 
-def markdown_address(url: str) -> str:
+def escape_markdown_address(url: str) -> str:
     """Return an address escaped for Markdown, so that it ends where it should."""
     return url.translate(_IN_ADDRESS)
 
 
-def markdown_label(text: str) -> str:
+def escape_markdown_label(text: str) -> str:
     """Return a title for the double quotes after an address."""
     return text.replace("\\", "\\\\").replace('"', "'")

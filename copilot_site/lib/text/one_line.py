@@ -13,7 +13,7 @@ JOINERS = "\u200c\u200d"  # which spell Persian and Indic words, and emoji
 _FOLDED = re.compile(r" *\n[ \n]*")
 
 
-def one_line(text: str) -> str:
+def fold_to_one_line(text: str) -> str:
     """Return the text with a space for each run of line breaks, controls and invisible formatting characters."""
     if text.isprintable():
         return text
@@ -23,8 +23,8 @@ def one_line(text: str) -> str:
 
 def tidy_line(text: str) -> str:
     """Return a given name for storage: one line with single spaces."""
-    return " ".join(one_line(text).split())
+    return " ".join(fold_to_one_line(text).split())
 
 
-Line = Annotated[str, AfterValidator(one_line)]
+Line = Annotated[str, AfterValidator(fold_to_one_line)]
 """A field of pydantic that is one line, whatever is read into it."""

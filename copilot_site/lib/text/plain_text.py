@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.http.error_pages import PROGRAMS, error_page
+from copilot_site.lib.http.error_pages import PROGRAMS, render_error_page
 
 NUL = "\0"
 
@@ -23,12 +23,12 @@ class PlainText(MiddlewareMixin):
         self, request: HttpRequest, _view: Callable[..., Any], _args: Any, _kwargs: Any
     ) -> HttpResponse | None:
         if NUL in request.path_info:
-            return error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you cannot see it."))
+            return render_error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you cannot see it."))
         if request.path_info.startswith(PROGRAMS):
             return None
         if _has_nul(request.GET) or _has_nul(request.POST):
             sentence = _("The text contains a NUL character. Remove it and send it again.")
-            return error_page(request, HTTPStatus.BAD_REQUEST, sentence)
+            return render_error_page(request, HTTPStatus.BAD_REQUEST, sentence)
         return None
 
 
@@ -36,6 +36,6 @@ def _has_nul(given: QueryDict) -> bool:
     return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())
 
 
-def visible(text: str) -> str:
+def show_invisible_characters(text: str) -> str:
     """Show invisible characters by their numbers (`\\u200b`): people must see what they allow."""
     return "".join(item if item.isprintable() or item in "\n\t " else f"\\u{ord(item):04x}" for item in text)

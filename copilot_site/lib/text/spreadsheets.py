@@ -18,7 +18,7 @@ class _Echo:
         return text
 
 
-def safe_cell(value: object) -> str:
+def escape_cell(value: object) -> str:
     """Return the value as text; an apostrophe precedes text that a spreadsheet would calculate. A number is a number, below zero too."""
     if isinstance(value, int | float):
         return str(value)
@@ -26,17 +26,17 @@ def safe_cell(value: object) -> str:
     return f"'{text}" if text.lstrip(" '").startswith(FORMULA_STARTS) else text
 
 
-def unsafe_cell(text: str) -> str:
-    """Undo `safe_cell`, for a file of ours that is read again."""
+def unescape_cell(text: str) -> str:
+    """Undo `escape_cell`, for a file of ours that is read again."""
     return text[1:] if text.startswith("'") and text.lstrip(" '").startswith(FORMULA_STARTS) else text
 
 
-def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:
+def write_csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:
     """Yield the rows as CSV in parts of ROWS_A_PART lines; bom: the first begins with Excel's mark of UTF-8."""
     writer = csv.writer(_Echo())
     lines = ["\ufeff"] if bom else []
     for row in rows:
-        lines.append(cast("str", writer.writerow([safe_cell(value) for value in row])))
+        lines.append(cast("str", writer.writerow([escape_cell(value) for value in row])))
         if len(lines) >= ROWS_A_PART:
             yield "".join(lines)
             lines = []
@@ -48,7 +48,7 @@ class CsvDownload(SentInParts):
 
     def __init__(self, rows: Iterable[Sequence[object]], *, filename: str) -> None:
         super().__init__(
-            csv_parts(rows),
+            write_csv_parts(rows),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"},
         )

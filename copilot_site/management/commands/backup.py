@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from copilot_site.backup import back_up
-from copilot_site.lib.commands import one_sentence
+from copilot_site.backup import create_backup
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -19,8 +19,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, folder: Path, keys: Path, **options: Any) -> None:
-        with one_sentence():
-            for line in back_up(folder, keys):
+        with report_command_errors():
+            for line in create_backup(folder, keys):
                 self.stdout.write(line)
         self.stdout.write(
             f"{folder} is whole. Keep {keys} in another place: who has both can write an audit log of their own."

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from copilot_site.consistency import check_consistency
-from copilot_site.management.commands.doctor import line_of
+from copilot_site.management.commands.doctor import format_result
 
 
 class Command(BaseCommand):
@@ -20,6 +20,6 @@ class Command(BaseCommand):
         """Print a line for each check."""
         results = list(check_consistency())
         for result in results:
-            self.stdout.write(line_of(result))
+            self.stdout.write(format_result(result))
         if not all(result.ok for result in results):
             sys.exit(1)

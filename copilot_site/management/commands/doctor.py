@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from copilot_site.check_result import CheckResult
-from copilot_site.doctor import examine
+from copilot_site.doctor import run_all_checks
 
 
 class Command(BaseCommand):
@@ -24,17 +24,17 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Print the findings; exit code 1 when one that is not optional is bad."""
-        findings = list(examine())
+        findings = list(run_all_checks())
         if options["json"]:
             self.stdout.write(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
         else:
             for finding in findings:
-                self.stdout.write(line_of(finding))
+                self.stdout.write(format_result(finding))
         if any(not finding.ok and not finding.optional for finding in findings):
             sys.exit(1)
 
 
-def line_of(result: CheckResult) -> str:
+def format_result(result: CheckResult) -> str:
     """Return a result as a line, and a second one that says how to mend it."""
     mark = "ok  " if result.ok else "note" if result.optional else "BAD "
     mend = "" if result.ok else f"\n{'':23} → {result.mend}"

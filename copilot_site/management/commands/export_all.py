@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from copilot_site.export_all import export_all
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path)
 
     def handle(self, *, folder: Path, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             for line in export_all(folder):
                 self.stdout.write(line)
         self.stdout.write(f"{folder} holds everything; only this user can read it.")

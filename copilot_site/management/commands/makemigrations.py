@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.commands import makemigrations
 
-from audit.chain.db_owner import as_owner
+from audit.chain.db_owner import use_owner_role
 
 
 class Command(makemigrations.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_owner():
+        with use_owner_role():
             super().handle(*args, **options)

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management import CommandError
 from django.core.management.commands import migrate
 
-from audit.chain.db_owner import as_owner, make_role
-from copilot_site.database_version import leave_name, of_another_version
-from copilot_site.lib.commands import one_sentence
+from audit.chain.db_owner import create_database_role, use_owner_role
+from copilot_site.database_version import find_version_conflict, write_version
+from copilot_site.lib.commands import report_command_errors
 
 
 class Command(migrate.Command):
@@ -15,14 +15,14 @@ class Command(migrate.Command):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         """Run the command, whose checks also ask the database, as the owner."""
-        with as_owner():
-            with one_sentence():
-                make_role()
+        with use_owner_role():
+            with report_command_errors():
+                create_database_role()
             return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if reason := of_another_version():
+        if reason := find_version_conflict():
             raise CommandError(reason)
         super().handle(*args, **options)
         if not (options["app_label"] or options["plan"] or options["check_unapplied"]):
-            leave_name()
+            write_version()

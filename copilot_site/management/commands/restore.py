@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from copilot_site.backup import restore
+from copilot_site.backup import restore_backup
 from copilot_site.config import BASE_DIR
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 
 AFTER = ("migrate", "verify_audit", "check_consistency")
 """Each in a process of its own: this one was started under another secret key."""
@@ -24,8 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--keys", type=Path, required=True, help="folder of the backup's audit keys")
 
     def handle(self, *, folder: Path, keys: Path, **options: Any) -> None:
-        with one_sentence():
-            for line in restore(folder, keys):
+        with report_command_errors():
+            for line in restore_backup(folder, keys):
                 self.stdout.write(line)
         self.stdout.flush()
         for command in AFTER:

@@ -12,19 +12,19 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from audit.chain.db_owner import as_owner
-from audit.chain.keys import ensure_key
+from audit.chain.db_owner import use_owner_role
+from audit.chain.keys import ensure_signing_key
 from copilot_site import doctor
-from copilot_site.backup import MANIFEST, back_up
+from copilot_site.backup import MANIFEST, create_backup
 from copilot_site.checks import nobody_signs_in_with_a_public_password
 from copilot_site.config import BASE_DIR, load_config
-from copilot_site.database_version import is_upgraded, of_another_version
+from copilot_site.database_version import find_version_conflict, is_upgraded
 from copilot_site.embedded import serve, services
 from copilot_site.embedded.supervisor import Supervisor
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.version import VERSION
-from copilot_site.startup_checks import require_safe
+from copilot_site.startup_checks import require_safe_config
 
 
 class Command(BaseCommand):
@@ -45,13 +45,13 @@ class Command(BaseCommand):
         if services_only:
             self._hold_services(Supervisor(settings.HOME.root / "processes.json"))
             return
-        require_safe(load_config())
+        require_safe_config(load_config())
         host = load_config().host
-        with serve.only_one(settings.HOME):
+        with serve.hold_single_instance(settings.HOME):
             Supervisor(settings.HOME.root / "processes.json").end_leftovers()
-            _refuse_taken(host, port)
-            self._prepare(demo=demo, no_backup=no_backup)
-        serve.become(host, port, demo=demo)
+            _refuse_taken_port(host, port)
+            self._prepare_system(demo=demo, no_backup=no_backup)
+        serve.replace_process(host, port, demo=demo)
 
     def _hold_services(self, supervisor: Supervisor) -> None:
         with supervisor.until_signal():
@@ -59,62 +59,67 @@ class Command(BaseCommand):
                 self.stdout.write(f"export {name}={os.environ.get(name, '')}")
             self.stdout.write("PostgreSQL and Valkey answer. Ctrl-C stops them.")
             self.stdout.flush()
-            supervisor.keep(services.parts(settings.HOME))
+            supervisor.keep(services.list_service_parts(settings.HOME))
 
-    def _prepare(self, *, demo: bool, no_backup: bool) -> None:
+    def _prepare_system(self, *, demo: bool, no_backup: bool) -> None:
         """Prepare everything that processes need before they start; each step is quick when already done."""
-        for found in (doctor.postgres(), doctor.connections(), doctor.pgvector(), doctor.broker()):
+        for found in (
+            doctor.check_postgres(),
+            doctor.check_connections(),
+            doctor.check_pgvector(),
+            doctor.check_broker(),
+        ):
             if not found.ok:
                 raise CommandError(f"{found.name}: {found.detail}. {found.mend}")
         self.upgrade(no_backup=no_backup)
         try:
-            ensure_key()
+            ensure_signing_key()
         except CopilotError as error:  # nothing is signed until somebody acts; the log itself goes on
-            self._say(f"Audit: {error}")
-        if settings.EMBEDDER == "bundled" and not (doctor.model().ok and doctor.word_list().ok):
-            self._say("Model and dictionary: converting …")
-            self._run("prepare_model")
+            self._print_line(f"Audit: {error}")
+        if settings.EMBEDDER == "bundled" and not (doctor.check_embedding_model().ok and doctor.check_word_list().ok):
+            self._print_line("Model and dictionary: converting …")
+            self._run_command("prepare_model")
         if demo:
             self._fill_demo()
         for danger in nobody_signs_in_with_a_public_password(databases=["default"]):
             raise CommandError(f"{danger.msg} {danger.hint}")
-        if not (found := doctor.index()).ok:
-            self._say(f"Index: {found.detail}. {found.mend}")
+        if not (found := doctor.check_search_index()).ok:
+            self._print_line(f"Index: {found.detail}. {found.mend}")
 
     def upgrade(self, *, no_backup: bool) -> None:
         """Apply migrations; before those of another version, make a backup."""
-        with as_owner():
-            if reason := of_another_version():
+        with use_owner_role():
+            if reason := find_version_conflict():
                 raise CommandError(reason)
             is_due = is_upgraded() and not no_backup
         folder = settings.HOME.root / "backups" / f"before-{VERSION}-{timezone.localdate()}"
         if is_due and not (folder / MANIFEST).exists():  # a start that failed after its backup makes no second one
-            self._say(f"Backup before the upgrade to {VERSION}: {folder} (`--no-backup` leaves it out) …")
-            with one_sentence():
-                for line in back_up(folder, folder.with_name(f"{folder.name}-keys")):
-                    self._say(line)
-        self._say("Database: applying migrations …")
+            self._print_line(f"Backup before the upgrade to {VERSION}: {folder} (`--no-backup` leaves it out) …")
+            with report_command_errors():
+                for line in create_backup(folder, folder.with_name(f"{folder.name}-keys")):
+                    self._print_line(line)
+        self._print_line("Database: applying migrations …")
         call_command("migrate", verbosity=0, interactive=False)
 
     def _fill_demo(self) -> None:
         from demo.unfinished import is_unfinished
 
         if is_unfinished():  # nothing is there, or an earlier start was interrupted
-            self._say("Demo company: people, rights, documents …")
-            self._run("seed_demo")
+            self._print_line("Demo company: people, rights, documents …")
+            self._run_command("seed_demo")
 
-    def _run(self, command: str) -> None:
+    def _run_command(self, command: str) -> None:
         """Run a command in a process of its own, so that this one, which stays, does not keep its memory."""
         done = subprocess.run([sys.executable, str(BASE_DIR / "manage.py"), command], check=False)
         if done.returncode:
             raise CommandError(f"`manage.py {command}` failed; the lines above say why.")
 
-    def _say(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def _refuse_taken_port(host: str, port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -29,26 +29,26 @@ class Command(BaseCommand):
     def handle(self, *, url: str, demo: bool, **_: Any) -> None:
         """Wait until ready; exit code 1 with a sentence where a part does not answer."""
         parts = {
-            "The web server": lambda: status_of(f"{url}/readyz") == 200,
+            "The web server": lambda: fetch_status(f"{url}/readyz") == 200,
             "Beat": lambda: cache.get(HEARTBEAT_KEY) is not None,
             "A worker": lambda: len(app.control.ping(timeout=0.5) or []) >= len(WORKERS),
         }
         for name, answers in parts.items():
             if not wait_until(answers, timeout_s=READY_TIMEOUT_S, interval_s=0.25):
                 raise CommandError(f"{name} does not answer after {READY_TIMEOUT_S:.0f} s: see `manage.py doctor`.")
-        self._welcome(url, demo=demo)
+        self._print_welcome(url, demo=demo)
 
-    def _welcome(self, url: str, *, demo: bool) -> None:
+    def _print_welcome(self, url: str, *, demo: bool) -> None:
         self.stdout.write(f"\nReady: {url}/")
         if demo:
-            from demo.logins import logins
+            from demo.logins import list_logins
 
-            for login in logins():
+            for login in list_logins():
                 self.stdout.write(f"  {login}")
         self.stdout.write("Ctrl-C stops everything; the next start keeps all data.\n")
 
 
-def status_of(url: str) -> int | None:
+def fetch_status(url: str) -> int | None:
     """Return the HTTP status of an address of our own; None without an answer."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - always http://<our host>

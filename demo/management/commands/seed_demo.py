@@ -5,8 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_site.lib.progress import progress
-from demo.seed import seed
+from copilot_site.lib.progress import show_progress_bar
+from demo.seed import seed_company
 from demo.unfinished import is_unfinished
 
 
@@ -22,4 +22,4 @@ class Command(BaseCommand):
         if not is_unfinished():
             self.stdout.write("There are people or knowledge bases already: nothing was added.")
             return
-        seed(lambda waiting: progress(waiting, desc="read and index", unit="document"))
+        seed_company(lambda waiting: show_progress_bar(waiting, desc="read and index", unit="document"))

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from django.core.management.base import CommandParser
 
-from agent.passages.best import Best, best_passages
-from agent.question_sets.runner import plain
+from agent.passages.best import Best, select_best_passages
+from agent.question_sets.runner import normalise_for_comparison
 from authz.principal import Principal
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.corpus import CorpusCommand, Dataset, LoadedCorpus, Query, hidden
 from knowledge.embedding.cached import CachedEmbedder
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.search import search
 
@@ -39,15 +39,15 @@ class Command(CorpusCommand):
 
     def ask(self, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, options: dict[str, Any]) -> dict[str, Any]:
         """Ask every question, and return the shares of them; those of answers are of the questions that have gold answers."""
-        embedder = CachedEmbedder(engine().embedder, most=KEPT_SENTENCES)
+        embedder = CachedEmbedder(load_engine().embedder, most=KEPT_SENTENCES)
         asked = [query for query in dataset.queries if query.text.strip() and query.answerable is not False]
         judged, with_gold = list[Places](), list[Places]()
-        for query in progress(asked, desc="ask", unit="question"):
+        for query in show_progress_bar(asked, desc="ask", unit="question"):
             relevant = sorted(dataset.qrels.get(query.id, {}))
             scope = Scope(knowledge_base_ids=(corpus.base.pk,), language=dataset.language_of(query))
             with hidden(corpus, reader, relevant) if options["hide_relevant"] else nullcontext():
                 found = search(reader, query.text, scope=scope, top_k=TOP_K)
-                best = best_passages(query.text, found, embedder)
+                best = select_best_passages(query.text, found, embedder)
             places = _places(query, relevant, best, corpus.external_ids)
             judged.append(places)
             with_gold += [places] if query.answers else []
@@ -70,10 +70,10 @@ class Command(CorpusCommand):
 
 def _places(query: Query, relevant: Collection[str], best: Sequence[Best], names: Mapping[UUID, str]) -> Places:
     """Return the places of one question. names: in the set, of each document."""
-    gold = [plain(answer) for answer in query.answers]
+    gold = [normalise_for_comparison(answer) for answer in query.answers]
     documents = [names.get(item.hit.passage.document_id) for item in best]
-    passages = [plain(item.hit.passage.text) for item in best]
-    sentences = [plain(" ".join(one.text for one in item.sentences)) for item in best]
+    passages = [normalise_for_comparison(item.hit.passage.text) for item in best]
+    sentences = [normalise_for_comparison(" ".join(one.text for one in item.sentences)) for item in best]
     return {
         "shown": len(best),
         "document": _first(document in relevant for document in documents),

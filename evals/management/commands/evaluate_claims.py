@@ -14,18 +14,18 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import CommandParser
 from pydantic import BaseModel
 
-from agent.attribution.check import Evidence, check_cited
-from agent.attribution.judge import OpenSentence, judged
+from agent.attribution.check import Evidence, check_cited_sentence
+from agent.attribution.judge import OpenSentence, judge_sentences
 from agent.attribution.verdict import Verdict
-from agent.evidence.fencing import escaped
-from agent.prompting import prompt
+from agent.evidence.fencing import escape_document_text
+from agent.prompting import load_prompt
 from agent.providers.base import ChatModel, ModelError
-from agent.providers.configured import connect, required_model
+from agent.providers.configured import connect, require_served_model
 from agent.providers.openai_compatible import ServedModel
-from agent.text.overlap import nearest
+from agent.text.overlap import find_nearest_sentence
 from evals.command import Detail, QuestionFileCommand, by_group, read_rows
 from evals.scripted_service import Delta, Request, says, scripted_service
-from knowledge.text.language import language_of
+from knowledge.text.language import detect_language
 
 JUDGES = ("none", "scripted", "credulous", "model")
 COUNTS = ("n", "kept", "marked", "dropped")
@@ -95,7 +95,7 @@ def _open_judge(name: str, claims: Sequence[Claim]) -> Iterator[ServedModel | No
         with scripted_service(_scripted_judge(claims, believes_all=name == "credulous")) as served:
             yield served
     else:
-        yield required_model() if name == "model" else None
+        yield require_served_model() if name == "model" else None
 
 
 def _scripted_judge(claims: Sequence[Claim], *, believes_all: bool) -> Callable[[Request], Delta]:
@@ -103,12 +103,12 @@ def _scripted_judge(claims: Sequence[Claim], *, believes_all: bool) -> Callable[
 
     believes_all: support every sentence, as a judge does that is too small, or that a document talks to.
     """
-    by_text = {escaped(claim.sentence): claim for claim in claims}
+    by_text = {escape_document_text(claim.sentence): claim for claim in claims}
 
     def line(number: str, sentence: str) -> str:
         claim = by_text[sentence]
         text = "\n".join(Evidence(item).says for item in claim.evidence)
-        start, end = nearest(claim.sentence, text)
+        start, end = find_nearest_sentence(claim.sentence, text)
         quote = text[start:end].replace("\n", " ")
         return f'{number} S "{quote}"' if believes_all or claim.supported else f"{number} N"
 
@@ -121,7 +121,9 @@ def _scripted_judge(claims: Sequence[Claim], *, believes_all: bool) -> Callable[
 
 async def _detail(claim: Claim, today: date, judge: ChatModel | None) -> Detail:
     evidence = {n: Evidence(text, is_result=claim.kind == "table") for n, text in enumerate(claim.evidence, 1)}
-    _numbers, finding = check_cited(claim.sentence, list(evidence), evidence, question=claim.question, today=today)
+    _numbers, finding = check_cited_sentence(
+        claim.sentence, list(evidence), evidence, question=claim.question, today=today
+    )
     is_supported = await _judged(judge, claim, evidence, today) if judge and finding.verdict in OPEN else None
     outcome = _outcome(finding.verdict, is_supported)
     return claim.model_dump(include={"id", "kind", "lang", "sentence", "supported", "trap"}) | {
@@ -134,10 +136,10 @@ async def _detail(claim: Claim, today: date, judge: ChatModel | None) -> Detail:
 
 async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
     """Ask the judge whether the evidence supports the sentence; None where it fails."""
-    system = prompt("judge", language_of(claim.question) or "en").text
+    system = load_prompt("judge", detect_language(claim.question) or "en").text
     sentence = OpenSentence(1, claim.sentence, "", evidence)
     try:
-        async for _number, is_supported in judged(judge, system, claim.question, [sentence], today=today):
+        async for _number, is_supported in judge_sentences(judge, system, claim.question, [sentence], today=today):
             return is_supported
     except ModelError:
         pass

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from authz.principal import Principal
 from evals.command import Detail, ReportCommand, read_rows
 from evals.corpus import load_corpus, load_dataset
-from knowledge.graph.building import fill
+from knowledge.graph.building import fill_base_graph
 from knowledge.graph.search import search_graph
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope, search
@@ -66,7 +66,7 @@ def _load_graph(folder: Path, only: str, reader: Principal) -> tuple[Scope, dict
     dataset = load_dataset(folder)
     kept = replace(dataset, corpus=tuple(row for row in dataset.corpus if row.id.startswith(only)))
     loaded = load_corpus(kept, reader, name=f"evaluation graph {dataset.name} {only}".strip())
-    fill(loaded.base.pk)
+    fill_base_graph(loaded.base.pk)
     return Scope(knowledge_base_ids=(loaded.base.pk,)), loaded.external_ids
 
 

@@ -12,13 +12,13 @@ from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
-from business.linking.linker import WHOLE_COLUMNS, Linked, keys_of
-from business.linking.schema_prompt import schema_prompt
+from business.linking.linker import WHOLE_COLUMNS, Linked, list_required_columns
+from business.linking.schema_prompt import build_schema_prompt
 from business.semantic_layer.model import SemanticLayer
 from evals.command import Detail, by_group
 from evals.question_sets import Asked, QuestionSetCommand, loaded, questions_by_database, stored_linker
 from evals.report import percentile
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 
 MAX_GOLDS = 24  # alternatives of one question that are looked at
 Column = tuple[str, str]
@@ -71,7 +71,7 @@ def _linked(asked: Sequence[Asked], layer: SemanticLayer, link: Callable[[str], 
         ms = (time.perf_counter() - began) * 1000
         have = shown(linked)
         gold = min(golds, key=lambda need: (len(need.tables - have.tables), len(need.columns - have.columns)))
-        (tokens,) = engine().embedder.count_tokens([schema_prompt(linked)])
+        (tokens,) = load_engine().embedder.count_tokens([build_schema_prompt(linked)])
         yield {
             "id": one.id,
             "question": one.question,
@@ -122,7 +122,9 @@ def shown(linked: Linked) -> Needed:
     for model in linked.models:
         own = [name for d in model.dimensions if f"{model.name}.{d.name}" in linked.columns for name in d.columns]
         own += [name for m in model.measures if f"{model.name}.{m.name}" in linked.measures for name in m.columns]
-        columns |= {(model.table.lower(), name.lower()) for name in (*own, *keys_of(model, linked.models))}
+        columns |= {
+            (model.table.lower(), name.lower()) for name in (*own, *list_required_columns(model, linked.models))
+        }
     return Needed(frozenset(model.table.lower() for model in linked.models), frozenset(columns))
 
 

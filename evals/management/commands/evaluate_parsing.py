@@ -28,13 +28,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.command import ReportCommand
-from knowledge.parsers.base import ParseLimits, UnreadableFile, load
+from knowledge.parsers.base import ParseLimits, UnreadableFile, load_parsers
 from knowledge.parsers.blocks import Block
-from knowledge.parsers.detect import parser_for
+from knowledge.parsers.detect import find_parser
 from knowledge.parsers.tables import JOINED
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TOKEN = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")  # the tokens of docparse's own measurement
@@ -90,7 +90,7 @@ class Command(ReportCommand):
         super().add_arguments(parser)
 
     def measure(self, options: dict[str, Any]) -> dict[str, Any]:
-        load()
+        load_parsers()
         expected = expected_of(options["folder"])
         readers = {"ours": ours, "markitdown": markitdown()}
         return {name: self._figures(options["folder"], expected, name, read) for name, read in readers.items()}
@@ -103,7 +103,7 @@ class Command(ReportCommand):
 
     def _figures(self, folder: Path, expected: dict[str, Expected], name: str, read: Reader) -> dict[str, Any]:
         score = Score()
-        for source, known in progress(list(expected.items()), desc=name, unit="file"):
+        for source, known in show_progress_bar(list(expected.items()), desc=name, unit="file"):
             try:
                 given = read(folder / source)
             except Exception as error:
@@ -182,7 +182,7 @@ def _row(texts: Sequence[str]) -> Row:
 def ours(path: Path) -> Read:
     """Read a file by our parsers; nothing of it where they refuse it."""
     try:
-        parsed = parser_for(path, path.name).parse(path, ParseLimits())
+        parsed = find_parser(path, path.name).parse(path, ParseLimits())
     except UnreadableFile:
         return Read()
     text = replace(parsed, blocks=tuple(map(_with_targets, parsed.blocks))).text
@@ -242,7 +242,7 @@ def tables_in_markdown(text: str) -> list[ParsedTable]:
     """Read pipe tables: the line above a rule names the columns, several names joined as ours are."""
     found = []
     for is_table, lines in groupby(text.split("\n"), lambda line: line.lstrip().startswith("|")):
-        rows = [cells_in(line) for line in lines] if is_table else []
+        rows = [parse_cells(line) for line in lines] if is_table else []
         rule = next((n for n, row in enumerate(rows[:2]) if _RULE.fullmatch("|".join(row))), None)
         if rows:
             names = [_path(name.split(JOINED)) for name in rows[0]] if rule else ()

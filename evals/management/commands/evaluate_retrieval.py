@@ -17,14 +17,14 @@ from django.core.management.base import CommandParser
 from django.db.models import F
 
 from authz.principal import Principal
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from evals.command import Detail, by_group
 from evals.corpus import CorpusCommand, Dataset, Judgements, LoadedCorpus, Query
 from evals.report import percentile
 from knowledge.models import Chunk
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Ranked, rank
-from knowledge.selectors import SHOWN_WITH, shown
+from knowledge.retrieval.ranking import Ranked, rank_passages
+from knowledge.selectors import SHOWN_WITH, build_shown_passage
 
 PEER = "bm25s"
 DEPTH = 100  # passages of the peer, as many as our own stage gives
@@ -77,11 +77,11 @@ class Command(CorpusCommand):
             names.insert(names.index("lexical") + 1, PEER)
         runs: dict[str, Runs] = {name: {} for name in names}
         latencies = []
-        for query in progress(queries, desc="ask", unit="question"):
+        for query in show_progress_bar(queries, desc="ask", unit="question"):
             began = time.perf_counter()
             scope = Scope(knowledge_base_ids=(corpus.base.pk,), language=languages[query.id])
             # a set may hold a question without a word, which the search refuses
-            ranked = rank(reader, query.text, scope=scope).ranked if query.text.strip() else []
+            ranked = rank_passages(reader, query.text, scope=scope).ranked if query.text.strip() else []
             latencies.append((time.perf_counter() - began) * 1000)
             for stage, key in STAGES.items():
                 keyed = [(corpus.external_ids[row.document_id], key(row)) for row in ranked]
@@ -173,7 +173,7 @@ class LexicalPeer:
         rows = Chunk.objects.visible_to(reader).filter(
             knowledge_base=corpus.base, version_id=F("document__current_version_id"), is_retired=False
         )
-        passages = [shown(row) for row in rows.select_related(*SHOWN_WITH)]
+        passages = [build_shown_passage(row) for row in rows.select_related(*SHOWN_WITH)]
         self.documents = np.array([corpus.external_ids[passage.document_id] for passage in passages])
         self.languages = np.array([passage.language for passage in passages])
         self.index = bm25s.BM25()

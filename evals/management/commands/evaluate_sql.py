@@ -12,9 +12,9 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import CommandParser
 
 from agent.providers.base import ModelError
-from agent.providers.configured import connect, required_model
+from agent.providers.configured import connect, require_served_model
 from authz.principal import Principal
-from business.connections.postgres_session import reading
+from business.connections.postgres_session import open_read_only
 from business.execute import Access, StatementResult, run_sql
 from business.guard.refusal import SqlRefused
 from business.logical_query.catalog import Catalog
@@ -53,7 +53,7 @@ class Command(QuestionSetCommand):
                 if options["way"] == "reader":
                     details += async_to_sync(_ask_all)(asked, access, WordsWay(Catalog.of(layer), today))
                 else:
-                    replies = served_gold(asked) if options["replies"] else nullcontext(required_model())
+                    replies = served_gold(asked) if options["replies"] else nullcontext(require_served_model())
                     with replies as served, stored_linker(layer) as linker:
                         way = ModelWay(connect(served), linker, examples_for(principal, asked), today)
                         details += async_to_sync(_ask_model)(asked, access, way)
@@ -120,7 +120,7 @@ async def _verdict(one: Asked, access: Access, answer: StatementResult) -> tuple
 
 
 async def _gold_rows(access: Access, sql: str) -> Sequence[Sequence[Any]]:
-    async with reading(access.admin, time_zone=access.time_zone) as connection:
+    async with open_read_only(access.admin, time_zone=access.time_zone) as connection:
         await connection.execute("SET LOCAL search_path = public")
         cursor = await connection.execute(sql, prepare=True)  # type: ignore[arg-type,unused-ignore]  # the set's own
         return await cursor.fetchall()

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.graph.building import fill, unread
-from knowledge.graph.storage import empty
+from knowledge.graph.building import fill_base_graph, find_unread_documents
+from knowledge.graph.storage import delete_base_graph
 from knowledge.models import Graph, GraphEntity, GraphReading, GraphRelation, KnowledgeBase
 
 
@@ -23,30 +23,30 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
-            for base in self._bases(options["kb"]):
+        with report_command_errors():
+            for base in self._find_bases(options["kb"]):
                 if options["again"]:
                     GraphReading.objects.filter(document__knowledge_base=base).delete()
-                self._build(base)
+                self._build_graph(base)
 
-    def _bases(self, name: str) -> list[KnowledgeBase]:
+    def _find_bases(self, name: str) -> list[KnowledgeBase]:
         rows = KnowledgeBase.unscoped.filter(name=name) if name else KnowledgeBase.unscoped.exclude(graph=Graph.OFF)
         found = list(rows.order_by("name"))
         if name and not found:
             raise NotFound(f"There is no knowledge base “{name}”.")
         if name and found[0].graph == Graph.OFF:
-            empty(found[0])
+            delete_base_graph(found[0])
             raise InvalidInput(f"The knowledge base “{name}” is set to have no graph.")
         return found
 
-    def _build(self, base: KnowledgeBase) -> None:
+    def _build_graph(self, base: KnowledgeBase) -> None:
         began = time.perf_counter()
-        count = fill(base.pk)
+        count = fill_base_graph(base.pk)
         entities = GraphEntity.unscoped.filter(knowledge_base=base).count()
         relations = GraphRelation.unscoped.filter(knowledge_base=base).count()
         self.stdout.write(
             f"{base.name}: {count} documents read in {time.perf_counter() - began:.1f} s; "
             f"{entities} entities, {relations} relations"
         )
-        if left := unread(base).count():
+        if left := find_unread_documents(base).count():
             self.stdout.write(f"{base.name}: {left} documents are left; another process is reading this base.")

@@ -12,15 +12,21 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
 
 from authz.principal import Principal
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.progress import progress
-from copilot_site.lib.storage.regular_files import open_regular
-from knowledge.ingestion.completion import complete
+from copilot_site.lib.progress import show_progress_bar
+from copilot_site.lib.storage.regular_files import open_regular_file
+from knowledge.ingestion.completion import wait_for_versions
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.selectors import base_named
-from knowledge.services.folders import create_knowledge_base, ensure_path, folder_at
-from knowledge.services.uploads import IncomingFile, add_document, clean_filename, documents_by_name, folder_to_fill
+from knowledge.selectors import find_base_by_name
+from knowledge.services.folders import create_knowledge_base, ensure_folder_at_path, ensure_path
+from knowledge.services.uploads import (
+    IncomingFile,
+    add_document,
+    clean_filename,
+    find_folder_to_fill,
+    map_documents_by_name,
+)
 
 
 class Command(BaseCommand):
@@ -39,17 +45,17 @@ class Command(BaseCommand):
     def handle(
         self, *, path: Path, kb: str, create: bool, folder: str, username: str, no_wait: bool, **options: Any
     ) -> None:
-        with one_sentence():
+        with report_command_errors():
             principal = Principal.named(username)
-            files, closed = _files_of(path)
-            base = _base(principal, kb, create=create)
-            names = self._bring(principal, path, files, folder_at(principal, base, folder))
+            files, closed = _list_files(path)
+            base = _find_or_create_base(principal, kb, create=create)
+            names = self._upload_files(principal, path, files, ensure_folder_at_path(principal, base, folder))
             for below, why in closed:
                 self.stdout.write(f"  not entered {below}: {why}")
             if not no_wait:
                 self._wait(names)
 
-    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, str]:
+    def _upload_files(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, str]:
         """Upload the files; return the path below `path` of each stored version."""
         outcomes: Counter[str] = Counter()
         refused: list[tuple[str, str]] = []
@@ -57,17 +63,19 @@ class Command(BaseCommand):
         # rights are read for each folder: for each file they would cost more than it
         folders: dict[tuple[str, ...], tuple[Folder, dict[str, Document]]] = {}
         taken: dict[tuple[UUID, str], str] = {}
-        for file in progress(files, desc="upload", unit="file"):
-            name = shown(file.relative_to(path))
+        for file in show_progress_bar(files, desc="upload", unit="file"):
+            name = format_printable_path(file.relative_to(path))
             try:
-                *parts, filename = (in_unicode(part) for part in file.relative_to(path).parts)
+                *parts, filename = (decode_filename(part) for part in file.relative_to(path).parts)
                 way = tuple(parts)
                 with (
-                    _opened(file, path) as content,
+                    _open_file(file, path) as content,
                     transaction.atomic(),
                 ):  # no folder is made for a file that is refused
-                    folder, known = folders.get(way) or _to_fill(principal, ensure_path(principal, top, way))
-                    _refuse_twin(taken.get((folder.pk, clean_filename(filename))))
+                    folder, known = folders.get(way) or _check_target_folder(
+                        principal, ensure_path(principal, top, way)
+                    )
+                    _refuse_same_name(taken.get((folder.pk, clean_filename(filename))))
                     upload = add_document(principal, folder, IncomingFile(filename, content, queue="bulk"), known=known)
             except CopilotError as problem:
                 refused.append((name, str(problem)))
@@ -86,9 +94,9 @@ class Command(BaseCommand):
 
     def _wait(self, names: dict[UUID, str]) -> None:
         """Wait until every version is completed or failed."""
-        bar = progress(list(names), desc="read and index", unit="document")
+        bar = show_progress_bar(list(names), desc="read and index", unit="document")
         with bar:
-            counts = complete(list(names), queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
+            counts = wait_for_versions(list(names), queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
         self.stdout.write(f"{counts[ParseStatus.COMPLETED]} completed, {counts[ParseStatus.FAILED]} failed.")
         for version in DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.FAILED):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
@@ -98,10 +106,10 @@ class Command(BaseCommand):
                 self.stdout.write(f"  not read in {names[version.pk]}: {', '.join(part.text for part in parts)}")
 
 
-def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
+def _find_or_create_base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
     """Return the knowledge base of this name, made if that is wanted. Raises NotFound, PermissionDenied (no superuser)."""
     try:
-        return base_named(principal, name)
+        return find_base_by_name(principal, name)
     except NotFound as missing:
         if not create:
             raise NotFound(f"{missing} --create makes it, as a superuser.") from None
@@ -110,13 +118,13 @@ def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
     return create_knowledge_base(principal, name=name)
 
 
-def _to_fill(principal: Principal, folder: Folder) -> tuple[Folder, dict[str, Document]]:
+def _check_target_folder(principal: Principal, folder: Folder) -> tuple[Folder, dict[str, Document]]:
     """Return the folder, checked that this person may add to it, and what they see in it."""
-    folder = folder_to_fill(principal, folder.pk)
-    return folder, documents_by_name(principal, folder)
+    folder = find_folder_to_fill(principal, folder.pk)
+    return folder, map_documents_by_name(principal, folder)
 
 
-def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
+def _list_files(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
     """Return regular files below `path`, sorted, and the folders that could not be entered, with the reason.
 
     Hidden ones and links are left out. Raises InvalidInput where there is nothing to import.
@@ -124,21 +132,23 @@ def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
     if not path.is_dir():
         raise InvalidInput(f"{path} is not a folder; name the folder whose files shall be imported.")
     closed: list[OSError] = []
-    files = sorted(_walk(path, closed))
+    files = sorted(_iterate_files(path, closed))
     if not files:
         why = f" that can be read ({closed[0].strerror})" if closed else ""
         raise InvalidInput(f"There are no files in {path}{why}.")
-    return files, [(shown(Path(error.filename).relative_to(path)), error.strerror or "") for error in closed]
+    return files, [
+        (format_printable_path(Path(error.filename).relative_to(path)), error.strerror or "") for error in closed
+    ]
 
 
-def _walk(path: Path, closed: list[OSError]) -> Iterator[Path]:
+def _iterate_files(path: Path, closed: list[OSError]) -> Iterator[Path]:
     for above, folders, names in os.walk(path, onerror=closed.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files = (Path(above, name) for name in names if not name.startswith("."))
         yield from (file for file in files if file.is_file() and not file.is_symlink())
 
 
-def in_unicode(name: str) -> str:
+def decode_filename(name: str) -> str:
     """Return a name on disk as text: UTF-8, or GB 2312, as in Chinese archives from Windows. Raises InvalidInput."""
     try:
         return os.fsencode(name).decode()
@@ -152,22 +162,22 @@ def in_unicode(name: str) -> str:
         ) from error
 
 
-def shown(path: Path) -> str:
+def format_printable_path(path: Path) -> str:
     """Return a path that every terminal can print: invalid bytes become a mark, line ends a space."""
     name = os.fsencode(path).decode(errors="replace")
     return "".join(c if c.isprintable() else " " for c in name)
 
 
-def _refuse_twin(other: str | None) -> None:
+def _refuse_same_name(other: str | None) -> None:
     if other is not None:
         raise InvalidInput(
             f"It would be stored under the same name as {other}, as its new version. Rename one of them."
         )
 
 
-def _opened(path: Path, top: Path) -> "File[bytes]":
+def _open_file(path: Path, top: Path) -> "File[bytes]":
     """Open a file. Raises InvalidInput if it is unreadable, gone, or became a link out of the folder or a pipe."""
     try:
-        return File(os.fdopen(open_regular(path, top=top.resolve()), "rb"))
+        return File(os.fdopen(open_regular_file(path, top=top.resolve()), "rb"))
     except OSError as error:
         raise InvalidInput(f"The file cannot be read ({error.strerror}).") from error

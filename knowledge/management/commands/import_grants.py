@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from authz.principal import Principal
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from knowledge.services.grant_files import COLUMNS, import_grants
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             by = Principal.named(options["username"]) if options["username"] else None
             count = import_grants(by, options["file"])
         self.stdout.write(f"Lines applied: {count}.")

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
-from knowledge.ingestion.pipeline import TEMPORARY, ingest
+from knowledge.ingestion.pipeline import TEMPORARY, run_ingestion
 from knowledge.models import DocumentVersion, ParseStatus
-from knowledge.services.reindex import begin_rereading, outdated_versions
+from knowledge.services.reindex import begin_rereading, list_outdated_versions
 
 
 class Command(BaseCommand):
@@ -17,8 +17,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, **options: Any) -> None:
-        ids = list(outdated_versions().values_list("pk", flat=True))
-        begun = [pk for pk in tqdm(ids, desc="read", unit="version", disable=None) if self._reread(pk)]
+        ids = list(list_outdated_versions().values_list("pk", flat=True))
+        begun = [pk for pk in tqdm(ids, desc="read", unit="version", disable=None) if self._reread_version(pk)]
         failed = DocumentVersion.unscoped.filter(pk__in=begun, parse_status=ParseStatus.FAILED).select_related(
             "document"
         )
@@ -26,11 +26,11 @@ class Command(BaseCommand):
             self.stdout.write(f"{version}: {version.failure_reason}")
         self.stdout.write(f"{len(begun)} versions read again, {len(failed)} of them cannot be read any more.")
 
-    def _reread(self, version_id: Any) -> bool:
+    def _reread_version(self, version_id: Any) -> bool:
         if not begin_rereading(version_id):
             return False
         try:
-            ingest(version_id)
+            run_ingestion(version_id)
         except TEMPORARY as error:
             self.stderr.write(f"{version_id}: {error} A worker goes on with it when one runs.")
         return True

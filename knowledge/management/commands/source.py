@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import InvalidInput, NotFound
-from copilot_site.lib.progress import progress
+from copilot_site.lib.progress import show_progress_bar
 from copilot_site.lib.registry import UnknownName
-from knowledge.ingestion.completion import complete
+from knowledge.ingestion.completion import wait_for_versions
 from knowledge.models import (
     DocumentVersion,
     Every,
@@ -24,9 +24,15 @@ from knowledge.models import (
     SourceRun,
     Trigger,
 )
-from knowledge.services.folders import ensure_path, names_in, root_folder
-from knowledge.sources.base import connectors, load
-from knowledge.sources.reading import checked_settings, kind_of, opened_secret, preview, read_source
+from knowledge.services.folders import ensure_path, find_root_folder, split_folder_path
+from knowledge.sources.base import connectors, load_connectors
+from knowledge.sources.reading import (
+    find_connector_type,
+    open_source_secret,
+    preview_source,
+    read_source,
+    validate_settings,
+)
 from knowledge.sources.services import save_source
 
 
@@ -62,7 +68,7 @@ class Command(BaseCommand):
         running.add_argument("--wait", action="store_true", help="until what it brought can be searched")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        with one_sentence():
+        with report_command_errors():
             try:
                 getattr(self, f"_{action}")(**options)
             except UnknownName as error:
@@ -77,7 +83,7 @@ class Command(BaseCommand):
             )
 
     def _kinds(self, **_options: Any) -> None:
-        load()
+        load_connectors()
         for name in connectors.names():
             fields = connectors.get(name).wants.model_fields.items()
             self.stdout.write(
@@ -85,7 +91,7 @@ class Command(BaseCommand):
             )
 
     def _try(self, *, kind: str, given: list[str], secret: bool, **_options: Any) -> None:
-        found = preview(Source(kind=kind, settings=_settings(kind, given)), secret=_secret(secret))
+        found = preview_source(Source(kind=kind, settings=_parse_settings(kind, given)), secret=_read_secret(secret))
         more = "more than " if found.is_more else ""
         self.stdout.write(f"{more}{found.count} pages would come")
         for title in found.titles:
@@ -100,10 +106,10 @@ class Command(BaseCommand):
         if base is None:
             raise NotFound(f"There is no knowledge base “{kb}”.")
         with transaction.atomic():
-            place = ensure_path(None, root_folder(base), names_in(folder))
-            source = Source(name=name, folder=place, kind=kind, settings=_settings(kind, given))
+            place = ensure_path(None, find_root_folder(base), split_folder_path(folder))
+            source = Source(name=name, folder=place, kind=kind, settings=_parse_settings(kind, given))
             source.every_minutes, source.grace_hours = options["every"], options["grace_hours"]
-            save_source(None, source, secret=_secret(secret))
+            save_source(None, source, secret=_read_secret(secret))
         self.stdout.write(
             f"{source.name} is made; read it with: manage.py source run {json.dumps(source.name, ensure_ascii=False)}"
         )
@@ -112,7 +118,7 @@ class Command(BaseCommand):
         source = Source.unscoped.filter(name=name).first()
         if source is None:
             raise NotFound(f"There is no source “{name}”.")
-        opened_secret(source)
+        open_source_secret(source)
         run = read_source(source.pk, Trigger.HAND)
         if run is None:
             raise InvalidInput(f"“{name}” is being read already.")
@@ -131,14 +137,14 @@ class Command(BaseCommand):
         documents = SourceItem.unscoped.filter(source=source).values("document")
         rows = DocumentVersion.unscoped.filter(document__in=documents).exclude(parse_status=ParseStatus.COMPLETED)
         ids = list(rows.values_list("pk", flat=True))
-        bar = progress(ids, desc="read and index", unit="page")
+        bar = show_progress_bar(ids, desc="read and index", unit="page")
         with bar:
-            complete(ids, queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
+            wait_for_versions(ids, queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
 
 
-def _settings(kind: str, given: list[str]) -> dict[str, Any]:
+def _parse_settings(kind: str, given: list[str]) -> dict[str, Any]:
     """Return {name: value} of `NAME=VALUE`s, as the kind reads them. Raises InvalidInput."""
-    fields = kind_of(kind).wants.model_fields
+    fields = find_connector_type(kind).wants.model_fields
     found: dict[str, Any] = {}
     for text in given:
         name, mark, value = text.partition("=")
@@ -146,8 +152,8 @@ def _settings(kind: str, given: list[str]) -> dict[str, Any]:
             raise InvalidInput(f"“{text}” is no setting: write it as NAME=VALUE.")
         is_list = name in fields and "list" in str(fields[name].annotation)
         found[name] = [*found.get(name, []), value] if is_list else value
-    return checked_settings(kind, found).model_dump(mode="json")
+    return validate_settings(kind, found).model_dump(mode="json")
 
 
-def _secret(wanted: bool) -> str:
+def _read_secret(wanted: bool) -> str:
     return sys.stdin.readline().strip() if wanted else ""

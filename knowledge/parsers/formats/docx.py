@@ -6,9 +6,9 @@ from pathlib import Path
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.losses import counted
+from knowledge.parsers.losses import filter_losses
 from knowledge.parsers.precheck import check_ooxml
-from knowledge.titles import stated_title
+from knowledge.titles import clean_stated_title
 
 
 class DocxParser:
@@ -31,10 +31,10 @@ class DocxParser:
         walk = Walk(document)
         found = ParsedDocument.of(walk.blocks())
         properties = document.core_properties
-        title = stated_title(properties.title) or next(
+        title = clean_stated_title(properties.title) or next(
             (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
         )
-        return replace(found, title=title, language=properties.language or None, losses=counted(walk.losses))
+        return replace(found, title=title, language=properties.language or None, losses=filter_losses(walk.losses))
 
 
 parsers.add(DocxParser.name, DocxParser())

@@ -7,10 +7,10 @@ from pathlib import Path
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.encoding import decode
+from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.html.reader import Reader
-from knowledge.parsers.losses import counted
-from knowledge.parsers.precheck import check_file_size, page_tree
+from knowledge.parsers.losses import filter_losses
+from knowledge.parsers.precheck import check_file_size, parse_page_tree
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _HEAD_BYTES = 4096
@@ -26,21 +26,21 @@ class HtmlParser:
     preload = ("lxml.html",)
 
     def recognises(self, path: Path) -> bool:
-        start = detect.head(path).replace(b"\0", b"")  # UTF-16
+        start = detect.read_head(path).replace(b"\0", b"")  # UTF-16
         return detect.is_text(path) and _LOOKS_LIKE_HTML.search(start) is not None
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         check_file_size(path, limits.text_bytes)
-        tree = page_tree(decoded_page(path.read_bytes()), limits)
+        tree = parse_page_tree(decode_page(path.read_bytes()), limits)
         title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
         reader = Reader(tree)
-        found = ParsedDocument.of(reader.blocks, language=tree.get("lang"), losses=counted(reader.losses))
+        found = ParsedDocument.of(reader.blocks, language=tree.get("lang"), losses=filter_losses(reader.losses))
         if not title:
             title = next((block.text for block in found.blocks if block.kind == "heading" and block.level == 1), "")
         return replace(found, title=title or None)
 
 
-def decoded_page(data: bytes, sent_as: str = "") -> str:
+def decode_page(data: bytes, sent_as: str = "") -> str:
     """Decode a page by the charset it was sent with or its own declaration when that holds, else by guessing from the bytes."""
     declared = _CHARSET.search(data[:_HEAD_BYTES])
     is_marked = data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
@@ -49,7 +49,7 @@ def decoded_page(data: bytes, sent_as: str = "") -> str:
             return data.decode("gb18030" if name.lower() in ("gb2312", "gbk") else name)
         except (UnicodeDecodeError, LookupError):  # also of no name
             continue
-    return decode(data)
+    return decode_text(data)
 
 
 parsers.add(HtmlParser.name, HtmlParser())

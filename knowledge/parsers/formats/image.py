@@ -8,7 +8,7 @@ from PIL import Image, UnidentifiedImageError
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, Picture
-from knowledge.parsers.pdf.page_image import upright
+from knowledge.parsers.pdf.page_image import open_upright_picture
 from knowledge.parsers.precheck import check_file_size
 
 
@@ -23,14 +23,14 @@ class ImageParser:
     preload: tuple[str, ...] = ("knowledge.parsers.pdf.page_image",)
 
     def recognises(self, path: Path) -> bool:
-        return detect.head(path).startswith(self.signatures)
+        return detect.read_head(path).startswith(self.signatures)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         check_file_size(path, limits.file_bytes)
         try:
             with Image.open(path, formats=[self.name.upper()]) as image:
                 count = getattr(image, "n_frames", 1)
-            upright(path, limits)
+            open_upright_picture(path, limits)
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
             raise ParseFailed("damaged", format=self.name.upper()) from error
         if count > limits.pages:

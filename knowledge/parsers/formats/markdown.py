@@ -15,12 +15,12 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
-from knowledge.parsers.blocks import ParsedDocument, block, unmarked
+from knowledge.parsers.blocks import ParsedDocument, build_block, remove_link_marks
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.html.reader import Reader
-from knowledge.parsers.losses import counted
-from knowledge.parsers.precheck import page_tree
-from knowledge.text.normalise import cleaned
+from knowledge.parsers.losses import filter_losses
+from knowledge.parsers.precheck import parse_page_tree
+from knowledge.text.normalise import clean_text
 
 _YAML = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -35,32 +35,34 @@ MAX_FIELDS = 100
 MAX_FIELD_TEXT = 1_000  # characters
 
 
-def _html(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+def _render_html(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     content = _NO_TEXT.sub(" ", tokens[place].content)
     return _SILENT.sub(r"<\1template>", content) if tokens[place].type == "html_inline" else content
 
 
-def _note(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
-    return f'<aside role="doc-footnote" id="fn-{_name(tokens[place])}">'
+def _render_footnote_start(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any
+) -> str:
+    return f'<aside role="doc-footnote" id="fn-{_encode_label(tokens[place])}">'
 
 
-def _note_end(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+def _render_footnote_end(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     return "</aside>"
 
 
-def _reference(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+def _render_reference(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
     token = tokens[place]
-    return f'<sup><a href="#fn-{_name(token)}">{token.meta["id"] + 1}</a></sup>'
+    return f'<sup><a href="#fn-{_encode_label(token)}">{token.meta["id"] + 1}</a></sup>'
 
 
-def _name(token: Token) -> str:
+def _encode_label(token: Token) -> str:
     return str(token.meta["label"]).encode().hex()
 
 
 _READER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(deflist_plugin)
 _READER.use(footnote_plugin, inline=False, move_to_end=False)
-for _type, _rule in (("html_block", _html), ("html_inline", _html), ("footnote_ref", _reference),
-                     ("footnote_reference_open", _note), ("footnote_reference_close", _note_end)):  # fmt: skip
+for _type, _rule in (("html_block", _render_html), ("html_inline", _render_html), ("footnote_ref", _render_reference),
+                     ("footnote_reference_open", _render_footnote_start), ("footnote_reference_close", _render_footnote_end)):  # fmt: skip
     _READER.add_render_rule(_type, _rule)
 
 
@@ -74,24 +76,24 @@ class MarkdownParser:
         return detect.is_text(path)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        source, fields = _front_matter(read_text(path, limits))
-        page = _READER.render(_SHORTCODE.sub(_shown, unmarked(source)))
-        reader = Reader(page_tree(page, limits))
+        source, fields = _split_front_matter(read_text(path, limits))
+        page = _READER.render(_SHORTCODE.sub(_render_shortcode, remove_link_marks(source)))
+        reader = Reader(parse_page_tree(page, limits))
         blocks = [
             replace(item, text=_HEADING_ID.sub("", item.text)) if item.kind == "heading" else item
             for item in reader.blocks
         ]
         language = fields.get("lang") or fields.get("language")
-        found = ParsedDocument.of(blocks, language=language, fields=fields, losses=counted(reader.losses))
+        found = ParsedDocument.of(blocks, language=language, fields=fields, losses=filter_losses(reader.losses))
         if not found.blocks:  # a section page that says its name and no more
-            found = replace(found, blocks=tuple(block("heading", fields.get("title", ""), level=1)))
+            found = replace(found, blocks=tuple(build_block("heading", fields.get("title", ""), level=1)))
         title = fields.get("title") or next(
             (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
         )
         return replace(found, title=title)
 
 
-def _front_matter(source: str) -> tuple[str, dict[str, str]]:
+def _split_front_matter(source: str) -> tuple[str, dict[str, str]]:
     """Return a source without its front matter, and the latter's values; invalid front matter is ordinary text."""
     import yaml
 
@@ -104,27 +106,27 @@ def _front_matter(source: str) -> tuple[str, dict[str, str]]:
             return source, {}
     except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError):
         return source, {}
-    return (source[front.end() :], _stated(stated)) if isinstance(stated, dict) else (source, {})
+    return (source[front.end() :], _flatten_values(stated)) if isinstance(stated, dict) else (source, {})
 
 
-def _stated(values: Mapping[str, Any]) -> dict[str, str]:
+def _flatten_values(values: Mapping[str, Any]) -> dict[str, str]:
     """Return flat values as text, lists of them with commas between."""
     found: dict[str, str] = {}
     for name, value in values.items():
         parts = [item for item in (value if isinstance(value, list) else [value]) if not isinstance(item, list | dict)]
-        text = ", ".join(filter(None, (" ".join(cleaned(_written(part)).split()) for part in parts)))
+        text = ", ".join(filter(None, (" ".join(clean_text(_format_value(part)).split()) for part in parts)))
         if text and len(text) <= MAX_FIELD_TEXT and len(found) < MAX_FIELDS:
-            found[cleaned(str(name)).strip()] = text
+            found[clean_text(str(name)).strip()] = text
     return found
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else str(value)
 
 
-def _shown(shortcode: re.Match[str]) -> str:
+def _render_shortcode(shortcode: re.Match[str]) -> str:
     """Return the words a reader of the built page would see for a Hugo shortcode."""
     closing, name, arguments = shortcode.groups()
     if closing:

@@ -16,16 +16,25 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from knowledge.parsers.base import ParseFailed, ParseLimits, Rejected, parsers
-from knowledge.parsers.blocks import MAX_ADDRESS, Block, Box, ParsedDocument, Picture, hidden_block, linked, taken_links
-from knowledge.parsers.losses import counted
-from knowledge.parsers.pdf.characters import NO_CHARACTER, Placement, characters
-from knowledge.parsers.pdf.geometry import Page, RuledTable, Segment, raised_or_lowered
+from knowledge.parsers.blocks import (
+    MAX_ADDRESS,
+    Block,
+    Box,
+    ParsedDocument,
+    Picture,
+    build_hidden_block,
+    extract_links,
+    mark_link,
+)
+from knowledge.parsers.losses import filter_losses
+from knowledge.parsers.pdf.characters import NO_CHARACTER, Placement, iterate_characters
+from knowledge.parsers.pdf.geometry import Page, RuledTable, Segment, convert_script_character
 from knowledge.parsers.pdf.hidden import Visibility
-from knowledge.parsers.pdf.layout import blocks_of
+from knowledge.parsers.pdf.layout import build_blocks
 from knowledge.parsers.pdf.page_image import is_pdf
 from knowledge.parsers.precheck import check_file_size, check_text_size
-from knowledge.text.normalise import cleaned
-from knowledge.titles import stated_title
+from knowledge.text.normalise import clean_text
+from knowledge.titles import clean_stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
@@ -45,22 +54,22 @@ class PdfParser:
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         check_file_size(path, limits.file_bytes)
-        with closing(_open(path)) as document:
+        with closing(_open_document(path)) as document:
             if len(document) > limits.pages:
                 raise Rejected("too_many_pages", count=len(document), limit=limits.pages)
             with closing(_RuledTables(path)) as ruled:
-                pages = list(_pages(document, ruled, limits))
-            blocks = blocks_of(pages)
+                pages = list(_read_pages(document, ruled, limits))
+            blocks = build_blocks(pages)
             pictures = [Picture(0, page.number, is_bare=page.is_bare) for page in pages if page.is_scan or page.is_bare]
-            unseen = [found for page in pages for found in _unseen(page)]
+            unseen = [found for page in pages for found in _build_hidden_blocks(page)]
             in_order: list[Block | Picture] = [*pictures, *blocks, *unseen]
             in_order.sort(key=lambda item: item.page or 0)
-            title = stated_title(cleaned(document.get_metadata_value("Title"))) or None
-            losses = counted({"pages": sum(page.is_damaged for page in pages)})
+            title = clean_stated_title(clean_text(document.get_metadata_value("Title"))) or None
+            losses = filter_losses({"pages": sum(page.is_damaged for page in pages)})
             return ParsedDocument.of(in_order, title=title, page_count=len(document), losses=losses)
 
 
-def _open(path: Path) -> pdfium.PdfDocument:
+def _open_document(path: Path) -> pdfium.PdfDocument:
     try:
         document = pdfium.PdfDocument(path)
         len(document)
@@ -71,7 +80,7 @@ def _open(path: Path) -> pdfium.PdfDocument:
     return document
 
 
-def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[Page]:
+def _read_pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[Page]:
     """Yield every page that can be loaded; a damaged page in a readable document is a page without text."""
     characters = 0
     for index in range(len(document)):
@@ -84,42 +93,42 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
         characters += pdfium_c.FPDFText_CountChars(textpage.raw)
         check_text_size(characters, limits)
         visibility = Visibility(page)
-        segments = list(_segments(page, textpage, visibility))
+        segments = list(_read_segments(page, textpage, visibility))
         width, height = page.get_size()
         tables = ruled.on(index) if segments and _may_have_tables(page) else []
         seen = [segment for segment in segments if segment.hidden is None]
         unseen = [segment for segment in segments if segment.hidden is not None]
-        is_bare = not _is_readable(seen) and (visibility.is_scan or bool(unseen) or _shows_something(page))
-        links = list(_links(document, page, seen)) if seen else []
+        is_bare = not _has_readable_text(seen) and (visibility.is_scan or bool(unseen) or _has_drawing(page))
+        links = list(_find_links(document, page, seen)) if seen else []
         yield Page(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare, links=links)
         textpage.close()
         page.close()
 
 
-def _is_readable(segments: Sequence[Segment]) -> bool:
+def _has_readable_text(segments: Sequence[Segment]) -> bool:
     """Tell whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
     text = "".join(segment.text for segment in segments)
     unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == NO_CHARACTER for char in text)
     return len(text) >= _FEWEST_CHARACTERS and unknown < _MAX_UNKNOWN * len(text)
 
 
-def _shows_something(page: pdfium.PdfPage) -> bool:
+def _has_drawing(page: pdfium.PdfPage) -> bool:
     """Tell whether anything but text is drawn: a picture, or letters as outlines."""
     drawn = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
     return next(iter(drawn), None) is not None
 
 
-def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
+def _read_segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
     """Return runs of characters on one line without a wide gap, in the order of the file, in points."""
     place = Placement(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
     level = (0.0, 0.0, 0.0, 0.0)  # of the last character that was neither raised nor lowered
     pending = ""  # spaces and marks that PDFium makes up have no place of their own
-    for i, char in characters(textpage):
+    for i, char in iterate_characters(textpage):
         if char in "\r\n":
             if current:
-                yield _ended(current, textpage, last, pending)
+                yield _finish_segment(current, textpage, last, pending)
             current, pending = None, ""
         elif char.isspace() or char in (_HYPHEN, "\0"):
             pending = _HYPHEN if char == _HYPHEN else " "
@@ -127,37 +136,37 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
             box = place.box_of(textpage, i)
             hidden = visibility.why_unseen(textpage, i, place.raw, box)
             if current is not None and (current.hidden is not hidden or not current.goes_on_at(box)):
-                yield _ended(current, textpage, last, pending)
+                yield _finish_segment(current, textpage, last, pending)
                 current = None
             if current is None:
-                size, bold = _font(textpage, i)
+                size, bold = _read_font(textpage, i)
                 current, pending = Segment(size=size, bold=bold, hidden=hidden), ""
-            shown = "" if pending or not current.text else raised_or_lowered(char, box, level)
+            shown = "" if pending or not current.text else convert_script_character(char, box, level)
             if not shown:
                 level = box
             current.append(pending.replace(_HYPHEN, "") + (shown or char), box)
             last, pending = i, ""
             if len(current.text) == 3:  # a bullet in front often has a font of its own
-                current.size, current.bold = _font(textpage, i)
+                current.size, current.bold = _read_font(textpage, i)
     if current:
-        yield _ended(current, textpage, last, pending)
+        yield _finish_segment(current, textpage, last, pending)
 
 
-def _unseen(page: Page) -> Iterator[Block]:
+def _build_hidden_blocks(page: Page) -> Iterator[Block]:
     """Yield the hidden text of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda item: item.hidden):
         if reason:
-            yield from hidden_block("\n".join(item.text for item in segments), reason, page=page.number)
+            yield from build_hidden_block("\n".join(item.text for item in segments), reason, page=page.number)
 
 
-def _ended(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: str) -> Segment:
+def _finish_segment(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: str) -> Segment:
     """Return the segment, bold if it begins and ends bold: a bold word before a sentence makes no heading."""
     segment.is_hyphenated = pending == _HYPHEN
-    segment.bold = segment.bold and _font(textpage, last)[1]
+    segment.bold = segment.bold and _read_font(textpage, last)[1]
     return segment
 
 
-def _font(textpage: pdfium.PdfTextPage, index: int) -> tuple[float, bool]:
+def _read_font(textpage: pdfium.PdfTextPage, index: int) -> tuple[float, bool]:
     """Return the size in points as shown (the text matrix may scale it), and whether the font is bold."""
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
@@ -194,7 +203,7 @@ class _RuledTables:
             page = self._document.pages[index]
             left, top = page.bbox[:2]
             found = [
-                RuledTable([[cell and _moved(cell, -left, -top) for cell in row.cells] for row in table.rows])
+                RuledTable([[cell and _shift_box(cell, -left, -top) for cell in row.cells] for row in table.rows])
                 for table in page.find_tables()
             ]
             page.close()
@@ -207,11 +216,11 @@ class _RuledTables:
             self._document.close()
 
 
-def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, float, float]:
+def _shift_box(box: Sequence[float], x: float, y: float) -> tuple[float, float, float, float]:
     return box[0] + x, box[1] + y, box[2] + x, box[3] + y
 
 
-def _links(
+def _find_links(
     document: pdfium.PdfDocument, page: pdfium.PdfPage, seen: Sequence[Segment]
 ) -> Iterator[tuple[Box, str, str]]:
     """Yield the box of words linked to an address outside the document, the words, and the address."""
@@ -227,7 +236,7 @@ def _links(
         for segment in seen:
             if y0 <= segment.middle[1] <= y1 and segment.x0 < x1 and x0 < segment.x1:
                 words = segment.text[bisect_left(segment.starts, x0 - 1) : bisect_left(segment.starts, x1 - 1)].strip()
-                found = taken_links(linked(words, address.value.decode("utf-8", "replace")))[1]
+                found = extract_links(mark_link(words, address.value.decode("utf-8", "replace")))[1]
                 yield from (((segment.x0, segment.y0, segment.x1, segment.y1), words, to) for _start, _end, to in found)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.parsers.losses import counted
+from knowledge.parsers.losses import filter_losses
 from knowledge.parsers.precheck import check_ooxml
-from knowledge.titles import stated_title
+from knowledge.titles import clean_stated_title
 
 
 class PptxParser:
@@ -33,10 +33,10 @@ class PptxParser:
             raise Rejected("too_many_pages", count=count, limit=limits.slides)
         walk = Walk(presentation)
         found = ParsedDocument.of(walk.blocks())
-        title = stated_title(presentation.core_properties.title)
+        title = clean_stated_title(presentation.core_properties.title)
         if not title:
             title = next((block.text for block in found.blocks if block.kind == "heading"), "")
-        return replace(found, title=title or None, page_count=count, losses=counted(walk.losses))
+        return replace(found, title=title or None, page_count=count, losses=filter_losses(walk.losses))
 
 
 parsers.add(PptxParser.name, PptxParser())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
-from knowledge.parsers.blocks import Block, ParsedDocument, block, item, unmarked
+from knowledge.parsers.blocks import Block, ParsedDocument, build_block, build_list_item, remove_link_marks
 from knowledge.parsers.encoding import read_text
 
 _NUMBER = "[0-9零〇一二三四五六七八九十百千]+"
@@ -33,11 +33,11 @@ class TextParser:
         return detect.is_text(path)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        text = unmarked(read_text(path, limits)).expandtabs(4)
-        return ParsedDocument(blocks=tuple(_blocks(text.split("\n"))))
+        text = remove_link_marks(read_text(path, limits)).expandtabs(4)
+        return ParsedDocument(blocks=tuple(_parse_blocks(text.split("\n"))))
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+def _parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
     kept: list[str] = []
     for place, line in enumerate([*lines, ""]):
         following = lines[place + 1] if place + 1 < len(lines) else ""
@@ -45,17 +45,17 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             kept = [line.strip()]
             continue
         if len(kept) == 1 and _UNDERLINE.fullmatch(line) and _is_underlined(kept[0], line):
-            yield from block("heading", kept[0], level=1 if line.startswith("=") else 2)
+            yield from build_block("heading", kept[0], level=1 if line.startswith("=") else 2)
             kept = []
             continue
-        level = _heading_level(line, is_first=not kept)
+        level = _detect_heading_level(line, is_first=not kept)
         if line.strip() and not level:
             kept.append(line.rstrip())
             continue
-        yield from _paragraphs(kept)
+        yield from _parse_paragraph(kept)
         kept = []
         if level:
-            yield from block("heading", line, level=level)
+            yield from build_block("heading", line, level=level)
 
 
 def _is_underlined(line: str, following: str) -> bool:
@@ -65,13 +65,13 @@ def _is_underlined(line: str, following: str) -> bool:
     return is_title and _UNDERLINE.fullmatch(following) is not None and len(rule) >= min(len(title) // 2, 3)
 
 
-def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
+def _parse_paragraph(lines: Sequence[str]) -> Iterator[Block]:
     """Return neighbouring lines as a paragraph, and lists of at least two among them as items."""
     starts = [place for place, line in enumerate(lines) if _ITEM.match(line)]
     if len(starts) < 2 or not _is_series([lines[place] for place in starts]):
-        yield from block("paragraph", "\n".join(lines))
+        yield from build_block("paragraph", "\n".join(lines))
         return
-    yield from block("paragraph", "\n".join(lines[: starts[0]]))
+    yield from build_block("paragraph", "\n".join(lines[: starts[0]]))
     indents: list[int] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         if found := _ITEM.match(lines[start]):
@@ -80,16 +80,16 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
             if not indents or len(found[1]) >= indents[-1] + _STEP:
                 indents.append(len(found[1]))
             paragraphs = [lines[start][found.end() :], *(line.strip() for line in lines[start + 1 : end])]
-            yield from item("\n".join(paragraphs), depth=len(indents) - 1, number=found[2] or "")
+            yield from build_list_item("\n".join(paragraphs), depth=len(indents) - 1, number=found[2] or "")
 
 
 def _is_series(lines: Sequence[str]) -> bool:
     """Tell whether items form a series: with bullets, or with consecutive numbers (2024. was … is none)."""
     numbers = [re.sub(r"\W", "", found[2] or "") for line in lines if (found := _ITEM.match(line))]
-    return not all(numbers) or any(_following(before, number) for before, number in pairwise(numbers))
+    return not all(numbers) or any(_is_next_number(before, number) for before, number in pairwise(numbers))
 
 
-def _following(before: str, number: str) -> bool:
+def _is_next_number(before: str, number: str) -> bool:
     digits = "零一二三四五六七八九"
     before, number = (one.translate({ord(char): str(n) for n, char in enumerate(digits)}) for one in (before, number))
     if before.isdecimal() and number.isdecimal():
@@ -97,7 +97,7 @@ def _following(before: str, number: str) -> bool:
     return len(before) == len(number) == 1 and ord(number) == ord(before) + 1
 
 
-def _heading_level(line: str, *, is_first: bool) -> int | None:
+def _detect_heading_level(line: str, *, is_first: bool) -> int | None:
     """Return the level of a line that is a title by its form; most forms count only at the top of a paragraph."""
     if chapter := _CHAPTER.fullmatch(line):
         return _LEVELS[chapter[1]]

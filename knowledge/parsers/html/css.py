@@ -18,7 +18,7 @@ from cssselect2 import ElementWrapper, SelectorError
 from cssselect2 import compiler as compiling
 from cssselect2 import parser as parsing
 
-from knowledge.parsers.html.css_values import LENGTH, SCREEN_PX, is_colour, px
+from knowledge.parsers.html.css_values import LENGTH, SCREEN_PX, is_colour, parse_length
 
 _SIZES = {"width": SCREEN_PX[0], "inline-size": SCREEN_PX[0], "height": SCREEN_PX[1], "block-size": SCREEN_PX[1]}
 _FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference", "hover": "hover",
@@ -28,40 +28,40 @@ _FEATURE = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _RANGE = re.compile(r"(?:(.+?)\s*(<=?|>=?|=)\s*)?([a-z-]+)\s*(?:(<=?|>=?|=)\s*(.+))?")
 
 
-def applies(kind: str, condition: str) -> bool:
+def is_at_rule_active(kind: str, condition: str) -> bool:
     """Tell whether the block of an at-rule applies. kind, condition: in lower case."""
     if kind == "supports":
         return not condition.startswith("not")
     if kind == "container":
         condition = condition[condition.find("(") :]
-    return kind in ("layer", "scope") or (kind in ("media", "container") and on_a_screen(condition))
+    return kind in ("layer", "scope") or (kind in ("media", "container") and matches_wide_screen(condition))
 
 
-def on_a_screen(queries: str) -> bool:
+def matches_wide_screen(queries: str) -> bool:
     """Tell whether a wide screen matches one of these media queries; an empty list always matches."""
-    return not queries.strip() or any(_meets(item.strip()) for item in queries.lower().split(","))
+    return not queries.strip() or any(_matches_query(item.strip()) for item in queries.lower().split(","))
 
 
-def _meets(query: str) -> bool:
+def _matches_query(query: str) -> bool:
     query, is_not = (query[4:], True) if query.startswith("not ") else (query, False)
-    features = [_has(found.strip()) for found in _FEATURE.findall(query)]
+    features = [_matches_feature(found.strip()) for found in _FEATURE.findall(query)]
     words = set(_FEATURE.sub(" ", query).split()) - {"and", "or", "only"}
     is_met = words <= {"screen", "all"} and (any(features) if " or " in query else all(features))
     return is_met is not is_not
 
 
-def _has(feature: str) -> bool:
+def _matches_feature(feature: str) -> bool:
     name, colon, value = (part.strip() for part in feature.partition(":"))
     end, _, of = name.partition("-")
     if colon and end in ("min", "max") and of in _SIZES:
         feature = f"{of} {'>=' if end == 'min' else '<='} {value}"
     elif colon:
-        return _FEATURES.get(name) == value or (name in _SIZES and _SIZES[name] == px(value))
+        return _FEATURES.get(name) == value or (name in _SIZES and _SIZES[name] == parse_length(value))
     match = _RANGE.fullmatch(feature)
     if not match or match[3] not in _SIZES:
         return _FEATURES.get(feature, "none") not in ("none", "no-preference", "light")
     size = _SIZES[match[3]]
-    sides = [(px(match[1]), match[2], size), (size, match[4], px(match[5]))]
+    sides = [(parse_length(match[1]), match[2], size), (size, match[4], parse_length(match[5]))]
     return all(a is not None and b is not None and _OPERATORS[how](a, b) for a, how, b in sides if how)
 
 
@@ -115,14 +115,14 @@ class Stylesheet:
         self._named = {sign + name for element in tree.iter("*") for sign, names in (
             ("", element.tag), ("#", element.get("id")), (".", element.get("class"))) if names for name in names.split()}  # fmt: skip
         for source in sources:
-            self._read(tinycss2.parse_stylesheet(source, skip_comments=True, skip_whitespace=True))
+            self._read_rules(tinycss2.parse_stylesheet(source, skip_comments=True, skip_whitespace=True))
         page = _Element.from_html_root(tree).iter_subtree() if self._rules else ()
         self._wrapped = {item.etree_element: item for item in page}
 
     def style_of(self, element: Any) -> dict[str, str]:
         """Return the element's style from rules and its own, the stronger over the weaker. Names in lower case."""
         own = element.get("style")
-        layers = [declared(tinycss2.parse_blocks_contents(own))] if own else []
+        layers = [parse_declarations(tinycss2.parse_blocks_contents(own))] if own else []
         if wrapped := self._wrapped.get(element):
             keys = ["*", element.tag, f"#{element.get('id')}", *(f".{name}" for name in wrapped.classes)]
             rules = [rule for key in keys for rule in self._rules.get(key, ()) if rule.fits(wrapped)]
@@ -132,9 +132,9 @@ class Stylesheet:
         for important in (False, True):
             for layer in layers:
                 style |= {name: value for name, (value, is_so) in layer.items() if is_so is important}
-        return self._at_rest(style) if "animation" in style or "animation-name" in style else style
+        return self._apply_last_frame(style) if "animation" in style or "animation-name" in style else style
 
-    def _at_rest(self, style: dict[str, str]) -> dict[str, str]:
+    def _apply_last_frame(self, style: dict[str, str]) -> dict[str, str]:
         """Return the style after an animation that stays at its last frame."""
         words = f"{style.get('animation', '')} {style.get('animation-name', '')}".replace(",", " ").split()
         fill = f"{style.get('animation', '')} {style.get('animation-fill-mode', '')}"
@@ -143,40 +143,45 @@ class Stylesheet:
                 style |= {name: value for name, (value, _) in self._last_frames.get(word, {}).items()}
         return style
 
-    def _read(self, nodes: Sequence[Any], around: str = "", *, is_layered: bool = False, depth: int = 0) -> None:
+    def _read_rules(self, nodes: Sequence[Any], around: str = "", *, is_layered: bool = False, depth: int = 0) -> None:
         """Keep every rule that a screen would apply, nested ones included."""
-        if around and (own := declared(nodes)):
-            self._add(around, own, is_layered=is_layered)
+        if around and (own := parse_declarations(nodes)):
+            self._add_rule(around, own, is_layered=is_layered)
         for node in nodes:
             if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MAX_DEPTH:
                 continue
-            prelude = _text_of(node.prelude)
+            prelude = _serialise_tokens(node.prelude)
             inside = tinycss2.parse_blocks_contents
             if node.type == "qualified-rule":
-                self._read(inside(node.content), _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
+                self._read_rules(
+                    inside(node.content),
+                    _expand_nested_selector(prelude, around),
+                    is_layered=is_layered,
+                    depth=depth + 1,
+                )
             elif node.lower_at_keyword.endswith("keyframes"):
-                frames = {name.strip(): declared(inside(item.content)) for item in tinycss2.parse_rule_list(node.content)
-                          if item.type == "qualified-rule" for name in _text_of(item.prelude).split(",")}  # fmt: skip
+                frames = {name.strip(): parse_declarations(inside(item.content)) for item in tinycss2.parse_rule_list(node.content)
+                          if item.type == "qualified-rule" for name in _serialise_tokens(item.prelude).split(",")}  # fmt: skip
                 self._last_frames[prelude.lower()] = frames.get("to") or frames.get("100%") or {}
-            elif applies(node.lower_at_keyword, prelude.lower()):
+            elif is_at_rule_active(node.lower_at_keyword, prelude.lower()):
                 rules = inside(node.content) if around else tinycss2.parse_rule_list(node.content)
                 is_layer = is_layered or node.lower_at_keyword == "layer"
-                self._read(rules, around, is_layered=is_layer, depth=depth + 1)
+                self._read_rules(rules, around, is_layered=is_layer, depth=depth + 1)
 
-    def _add(self, prelude: str, declarations: Declarations, *, is_layered: bool) -> None:
+    def _add_rule(self, prelude: str, declarations: Declarations, *, is_layered: bool) -> None:
         if len(prelude) > _MAX_SELECTOR:
             return
         try:
             found = [item for item in parsing.parse(prelude) if item.pseudo_element is None]
-            found = [item for item in found if _needed(item.parsed_tree) <= self._named]
-            tests = [_test_of(item.parsed_tree) for item in found]
+            found = [item for item in found if _find_required_names(item.parsed_tree) <= self._named]
+            tests = [_build_test(item.parsed_tree) for item in found]
         except (SelectorError, NotImplementedError, RecursionError):  # browsers drop what they do not understand
             return
         for selector, fits in zip(found, tests, strict=True):
             self._order += 1
             rule = _Rule(fits, declarations, (not is_layered, selector.specificity, self._order))
             last = getattr(selector.parsed_tree, "right", selector.parsed_tree)
-            self._rules[next(iter(_names(last)), "*")].append(rule)
+            self._rules[next(iter(_list_selector_names(last)), "*")].append(rule)
 
 
 _SIGNS = (
@@ -186,7 +191,7 @@ _SIGNS = (
 )
 
 
-def _names(compound: Any) -> list[str]:
+def _list_selector_names(compound: Any) -> list[str]:
     """Return the ids, classes and tag that an element must have, the rarest first."""
     found = (
         (sign, getattr(entry, name))
@@ -197,17 +202,17 @@ def _names(compound: Any) -> list[str]:
     return [sign + name for sign, name in found]
 
 
-def _needed(node: Any) -> set[str]:
+def _find_required_names(node: Any) -> set[str]:
     """Return what a page must contain for a selector to match anything."""
     if isinstance(node, parsing.CombinedSelector):
-        return _needed(node.left) | _needed(node.right)
-    return set(_names(node))
+        return _find_required_names(node.left) | _find_required_names(node.right)
+    return set(_list_selector_names(node))
 
 
-def _test_of(node: Any) -> Test:
+def _build_test(node: Any) -> Test:
     """Return the test of a selector. An element's surroundings are tested once; the library's own test repeats that."""
     if isinstance(node, parsing.CombinedSelector):
-        return _around(node.combinator, _test_of(node.left), _test_of(node.right))
+        return _combine_tests(node.combinator, _build_test(node.left), _build_test(node.right))
     plain, tests = [], []
     for item in node.simple_selectors:
         if "of" in (
@@ -215,9 +220,9 @@ def _test_of(node: Any) -> Test:
         ):  # counts again for each element
             raise SelectorError("not read")
         if hasattr(item, "selector_list") and not isinstance(item, parsing.RelationalSelector):
-            inner = [_test_of(one.parsed_tree) for one in item.selector_list]
+            inner = [_build_test(one.parsed_tree) for one in item.selector_list]
             is_not = isinstance(item, parsing.NegationSelector)
-            tests.append(partial(_fits_any, inner, is_not=is_not))
+            tests.append(partial(_matches_any, inner, is_not=is_not))
         else:
             plain.append(item)
     if plain:
@@ -226,11 +231,11 @@ def _test_of(node: Any) -> Test:
     return tests[0] if len(tests) == 1 else lambda element: all(test(element) for test in tests)
 
 
-def _fits_any(tests: list[Test], element: Any, *, is_not: bool) -> bool:
+def _matches_any(tests: list[Test], element: Any, *, is_not: bool) -> bool:
     return any(test(element) for test in tests) is not is_not
 
 
-def _around(combinator: str, left: Test, right: Test) -> Test:
+def _combine_tests(combinator: str, left: Test, right: Test) -> Test:
     """Return the test of two selectors joined by a combinator."""
     follow = attrgetter("parent" if combinator in " >" else "previous")
     known: dict[Any, bool] = {}  # by element: whether it fits, or one beyond it
@@ -254,7 +259,7 @@ def _around(combinator: str, left: Test, right: Test) -> Test:
     return test
 
 
-def _nested(prelude: str, around: str) -> str:
+def _expand_nested_selector(prelude: str, around: str) -> str:
     """Return the selector of a nested rule as it would be written outside."""
     if not around:
         return prelude
@@ -262,7 +267,7 @@ def _nested(prelude: str, around: str) -> str:
     return prelude.replace("&", above) if "&" in prelude else f"{above} {prelude}"
 
 
-def _text_of(tokens: Sequence[Any]) -> str:
+def _serialise_tokens(tokens: Sequence[Any]) -> str:
     """Return a value or a selector as text without comments; "" for thousands of nested brackets."""
     try:
         return str(tinycss2.serialize([token for token in tokens if token.type != "comment"]).strip())
@@ -270,20 +275,20 @@ def _text_of(tokens: Sequence[Any]) -> str:
         return ""
 
 
-def declared(nodes: Sequence[Any]) -> Declarations:
+def parse_declarations(nodes: Sequence[Any]) -> Declarations:
     """Return the declarations of a block, without those that a browser would drop."""
     found: dict[str, tuple[str, bool]] = {}
     for node in nodes:
         if node.type != "declaration":
             continue
-        value = _text_of(node.value).lower()
+        value = _serialise_tokens(node.value).lower()
         is_weaker = found.get(node.lower_name, ("", False))[1] and not node.important
         if value and not is_weaker and _VALID.get(node.lower_name, bool)(value):
             found[node.lower_name] = (value, node.important)
     return found
 
 
-def resolved(style: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+def substitute_variables(style: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     """Return the style with custom properties substituted; unknown ones stay as written."""
 
     def value_of(found: re.Match[str]) -> str:

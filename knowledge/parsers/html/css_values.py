@@ -42,7 +42,7 @@ Shade = tuple[Colour, float]
 """A colour and how opaque it is, from 0 to 1."""
 
 
-def px(value: str | None, *, em: float = 16.0) -> float | None:
+def parse_length(value: str | None, *, em: float = 16.0) -> float | None:
     """Return a length in pixels; None for anything else. em: pixels that `em` stands for."""
     value = (value or "").strip()
     units = {**_PX_OF, "em": em, "ex": em / 2, "ch": em / 2}
@@ -52,49 +52,49 @@ def px(value: str | None, *, em: float = 16.0) -> float | None:
         return None
     formula = _IN_FORMULA.sub(lambda found: repr(float(found[1]) * units.get(found[2], 0.0)), value)
     try:
-        return _counted(ast.parse(formula, mode="eval").body)
+        return _evaluate_expression(ast.parse(formula, mode="eval").body)
     except (SyntaxError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError):
         return None
 
 
-def _counted(node: ast.AST) -> float:
+def _evaluate_expression(node: ast.AST) -> float:
     match node:
         case ast.Constant(value=float() as value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_counted(operand)
+            return -_evaluate_expression(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_counted(left), _counted(right))
+            return _OPERATORS[type(op)](_evaluate_expression(left), _evaluate_expression(right))
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as args, keywords=[]):
-            return _FUNCTIONS[name]([_counted(argument) for argument in args])
+            return _FUNCTIONS[name]([_evaluate_expression(argument) for argument in args])
     raise ValueError("not a formula")
 
 
-def number(value: str | None) -> float | None:
+def parse_number(value: str | None) -> float | None:
     """Return a number or a percentage, as a number; None for what is neither."""
     if value and (match := LENGTH.fullmatch(value.strip())):
         return float(match[1]) / (100 if match[2] == "%" else 1) if match[2] in ("", "%") else None
-    return px(value) if value and _FORMULA.fullmatch(value.strip()) else None
+    return parse_length(value) if value and _FORMULA.fullmatch(value.strip()) else None
 
 
 def is_colour(value: str) -> bool:
     """Tell whether a browser would take this for a colour."""
-    return value in _INHERITED or "var(" in value or shade(value) is not None
+    return value in _INHERITED or "var(" in value or parse_shade(value) is not None
 
 
-def shade(text: str) -> Shade | None:
+def parse_shade(text: str) -> Shade | None:
     """Read a colour; None for an unknown one."""
     if text in _SYSTEM:
         return _SYSTEM[text], 1.0
     try:
         colour = parse_color(text)
-        red, green, blue = _rgb(colour)
+        red, green, blue = _convert_to_rgb(colour)
     except (ValueError, TypeError, AttributeError, ArithmeticError):  # also for "currentcolor"
         return None
-    return _whole(255 * red, 255 * green, 255 * blue), float(colour.alpha)
+    return _round_colour(255 * red, 255 * green, 255 * blue), float(colour.alpha)
 
 
-def _rgb(colour: Any) -> Sequence[float]:
+def _convert_to_rgb(colour: Any) -> Sequence[float]:
     """Return red, green and blue from 0 to 1; for other colour spaces, the grey of equal brightness."""
     for space in ("srgb", "xyz-d65", "xyz-d50"):
         try:
@@ -107,19 +107,19 @@ def _rgb(colour: Any) -> Sequence[float]:
     return tuple(colour.coordinates)
 
 
-def _whole(red: float, green: float, blue: float) -> Colour:
+def _round_colour(red: float, green: float, blue: float) -> Colour:
     def bounded(value: float) -> int:
         return round(min(255.0, max(0.0, value)))
 
     return bounded(red), bounded(green), bounded(blue)
 
 
-def over(colour: Colour, background: Colour, opacity: float) -> Colour:
+def blend_colours(colour: Colour, background: Colour, opacity: float) -> Colour:
     """Mix a translucent colour with its background."""
-    return _whole(*(opacity * a + (1 - opacity) * b for a, b in zip(colour, background, strict=True)))
+    return _round_colour(*(opacity * a + (1 - opacity) * b for a, b in zip(colour, background, strict=True)))
 
 
-def split(text: str, separator: str = ",") -> list[str]:
+def split_outside_brackets(text: str, separator: str = ",") -> list[str]:
     """Return the parts between separators outside of brackets."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):

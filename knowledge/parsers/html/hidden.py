@@ -8,9 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.html.css import Stylesheet, on_a_screen, resolved
-from knowledge.parsers.html.css_values import PX_PER_POINT, number, over, px, shade, split
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, has_low_contrast
+from knowledge.parsers.html.css import Stylesheet, matches_wide_screen, substitute_variables
+from knowledge.parsers.html.css_values import (
+    PX_PER_POINT,
+    blend_colours,
+    parse_length,
+    parse_number,
+    parse_shade,
+    split_outside_brackets,
+)
 
 _PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
 _MOVED = re.compile(r"translate(?:[xy]|3d)?\(([^()]*)\)")
@@ -56,24 +63,26 @@ class Look:
             return HiddenReason.INVISIBLE
         if self.size_px < SMALLEST_POINTS * PX_PER_POINT:
             return HiddenReason.TOO_SMALL
-        if self._is_seen(self.colour, self.alpha) or (self.shadow and self._is_seen(self.shadow, 1.0)):
+        if self._is_colour_visible(self.colour, self.alpha) or (
+            self.shadow and self._is_colour_visible(self.shadow, 1.0)
+        ):
             return None
         return HiddenReason.INVISIBLE if self.alpha < _MIN_OPACITY else HiddenReason.COLOUR
 
-    def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
+    def _is_colour_visible(self, colour: Colour | None, alpha: float) -> bool:
         """Tell whether a colour stands out from its background; an unknown one does."""
         if alpha < _MIN_OPACITY:
             return False
         if colour is None or self.background is None:
             return True
-        return not blends_in(over(colour, self.background, alpha * self.opacity), self.background)
+        return not has_low_contrast(blend_colours(colour, self.background, alpha * self.opacity), self.background)
 
 
 class Looks:
     """The looks of a page's elements (an lxml tree), by style sheets and attributes."""
 
     def __init__(self, tree: Any) -> None:
-        sheets = (item.text or "" for item in tree.iter("style") if on_a_screen(item.get("media") or ""))
+        sheets = (item.text or "" for item in tree.iter("style") if matches_wide_screen(item.get("media") or ""))
         self._styles = Stylesheet(tree, sheets)
 
     def of(self, element: Any, above: Look) -> Look:
@@ -82,55 +91,55 @@ class Looks:
         if not declared and element.tag not in _SPECIAL and _ATTRIBUTES.isdisjoint(attributes.keys()):
             return above
         variables = {**above.variables, **{name: value for name, value in declared.items() if name.startswith("--")}}
-        style = _in_full({**_by_attributes(element), **resolved(declared, variables)})
-        colour, alpha = _ink(style, above)
+        style = _expand_shorthands({**_read_attribute_style(element), **substitute_variables(declared, variables)})
+        colour, alpha = _find_text_colour(style, above)
         drawn = style.get("visibility")
-        opacities = [number(style.get("opacity")), *map(number, _FADED.findall(style.get("filter", "")))]
+        opacities = [parse_number(style.get("opacity")), *map(parse_number, _FADED.findall(style.get("filter", "")))]
         own = min((item for item in opacities if item is not None), default=1.0)
         return Look(
-            reason=above.reason or _reason(element, style),
+            reason=above.reason or _find_hidden_reason(element, style),
             colour=colour,
-            background=_background(style, above.background),
+            background=_find_background(style, above.background),
             alpha=alpha,
             opacity=above.opacity * min(1.0, max(0.0, own)),
-            shadow=_shadow(style, above.shadow),
-            size_px=_size(style, above.size_px),
+            shadow=_find_shadow_colour(style, above.shadow),
+            size_px=_compute_font_size(style, above.size_px),
             is_drawn=above.is_drawn if drawn in (None, "inherit", "unset") else drawn not in ("hidden", "collapse"),
             variables=variables,
         )
 
 
-def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
+def _find_text_colour(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
     """Return the colour of the letters, and their opacity."""
     colour, alpha = above.colour, above.alpha
     found = style.get("-webkit-text-fill-color") or style.get("color")
     if found and found not in ("inherit", "currentcolor", "unset"):
-        colour, alpha = shade(found) or (None, 1.0)
+        colour, alpha = parse_shade(found) or (None, 1.0)
     if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _MIN_OPACITY:
         return None, 1.0  # letters show its background (clip)
     return colour, alpha
 
 
-def _in_full(style: dict[str, str]) -> dict[str, str]:
+def _expand_shorthands(style: dict[str, str]) -> dict[str, str]:
     """Expand shorthand properties to one name for each side."""
     for name, prefix in (("margin", "margin-"), ("inset", "")):
-        parts = split(style.get(name, ""), " ")
+        parts = split_outside_brackets(style.get(name, ""), " ")
         if parts != [""] and len(parts) <= 4:
             four = [*parts, *(parts[place] for place in ((), (0, 0, 0), (0, 1), (1,), ())[len(parts)])]
             style = {**{f"{prefix}{side}": part for side, part in zip(_SIDES, four, strict=True)}, **style}
     return style
 
 
-def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
+def _find_shadow_colour(style: Mapping[str, str], above: Colour | None) -> Colour | None:
     """Return the colour of the letters' shadow, which may make them visible."""
     shadow = style.get("text-shadow")
     if shadow is None or shadow == "inherit":
         return above
-    found = [shade(word) for word in split(split(shadow)[0], " ")]
+    found = [parse_shade(word) for word in split_outside_brackets(split_outside_brackets(shadow)[0], " ")]
     return next((item[0] for item in found if item and item[1] >= 0.3), None)
 
 
-def _by_attributes(element: Any) -> dict[str, str]:
+def _read_attribute_style(element: Any) -> dict[str, str]:
     """Return the style of presentational attributes; style sheets override it."""
     attributes = {name: str(value).lower() for name, value in element.attrib.items() if value}
     style = {name: attributes[name] for name in ("color", "opacity", "font-size") if name in attributes}
@@ -148,15 +157,15 @@ def _by_attributes(element: Any) -> dict[str, str]:
     return style
 
 
-def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
+def _find_hidden_reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     """Return why the whole element is hidden, whatever its children's styles."""
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
-    if (opacity := number(style.get("opacity"))) is not None and opacity < _MIN_OPACITY:
+    if (opacity := parse_number(style.get("opacity"))) is not None and opacity < _MIN_OPACITY:
         return HiddenReason.INVISIBLE
     can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
-    if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
+    if _is_moved_away(style) or _is_shrunk(style) or _is_clipped(style) or (can_be_cut and _has_no_room(style)):
         return HiddenReason.OUTSIDE
     lines = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}"
     return HiddenReason.STRUCK if element.tag in _STRUCK or "line-through" in lines else None
@@ -166,34 +175,36 @@ def _is_moved_away(style: Mapping[str, str]) -> bool:
     names = ["text-indent", "margin-left", "margin-top"]
     if style.get("position") in ("absolute", "fixed", "relative"):
         names += _SIDES
-    moved = [px(style.get(name)) for name in names]
-    moved += [px(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
-    moved += [px(part) for part in style.get("translate", "").split()]
+    moved = [parse_length(style.get(name)) for name in names]
+    moved += [parse_length(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
+    moved += [parse_length(part) for part in style.get("translate", "").split()]
     return any(item is not None and not _FAR_PX[0] < item < _FAR_PX[1] for item in moved)
 
 
 def _is_shrunk(style: Mapping[str, str]) -> bool:
     factors = [part for found in _SCALED.findall(style.get("transform", "")) for part in found.split(",")]
     factors += [*style.get("scale", "").split(), style.get("zoom", "")]
-    return any((factor := number(part)) is not None and abs(factor) < _MIN_SCALE for part in factors)
+    return any((factor := parse_number(part)) is not None and abs(factor) < _MIN_SCALE for part in factors)
 
 
 def _has_no_room(style: Mapping[str, str]) -> bool:
     words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
-    sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
+    sides = [parse_length(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
     return not {"hidden", "clip", "auto", "scroll"}.isdisjoint(words) and any(
         item is not None and item <= _MIN_PX for item in sides
     )
 
 
-def _is_cut_away(style: Mapping[str, str]) -> bool:
+def _is_clipped(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
-        sides = [item for item in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if item is not None]
+        sides = [
+            item for item in map(parse_length, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if item is not None
+        ]
         if len(sides) == 4:  # "auto" clips nothing
             top, right, bottom, left = sides
             return right - left <= _MIN_PX or bottom - top <= _MIN_PX
     for found in _INSET.findall(style.get("clip-path", "")):
-        shares = [number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
+        shares = [parse_number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
         above, beside = shares[0], shares[min(1, len(shares) - 1)]
         below, before = (shares[2] if len(shares) > 2 else above), (shares[3] if len(shares) > 3 else beside)
         if above + below >= 1 or beside + before >= 1:
@@ -201,21 +212,23 @@ def _is_cut_away(style: Mapping[str, str]) -> bool:
     return False
 
 
-def _size(style: Mapping[str, str], above_px: float) -> float:
+def _compute_font_size(style: Mapping[str, str], above_px: float) -> float:
     size = style.get("font-size") or next(iter(_SIZE_IN_FONT.findall(style.get("font", ""))), "")
     if size.endswith("%"):
-        return above_px * (number(size) or 0.0)
-    found = _SIZES.get(size, px(size, em=above_px))
+        return above_px * (parse_number(size) or 0.0)
+    found = _SIZES.get(size, parse_length(size, em=above_px))
     return above_px if found is None else found
 
 
-def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None:
+def _find_background(style: Mapping[str, str], above: Colour | None) -> Colour | None:
     if any(_PICTURE.search(style.get(name, "")) for name in ("background", "background-image")):
         return None
     background = style.get("background-color") or style.get("background")
     if not background or background in ("none", "inherit", "initial", "unset"):
         return above
-    found = shade(background) or next(filter(None, map(shade, split(background, " "))), None)
+    found = parse_shade(background) or next(
+        filter(None, map(parse_shade, split_outside_brackets(background, " "))), None
+    )
     if found is None:
         return None
     return found[0] if found[1] >= _MIN_OPACITY else above

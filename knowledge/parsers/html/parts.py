@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from knowledge.parsers.list_numbers import written_number
+from knowledge.parsers.list_numbers import format_list_number
 from knowledge.parsers.tables import Row
 
 _NUMBER = re.compile(r"\s*(\d{1,6})")
@@ -32,29 +32,29 @@ def sections_of(table: Any) -> list[tuple[Any, list[Any]]]:
     return sorted(parts, key=lambda part: {"thead": 0, "tfoot": 2}.get(part[0].tag, 1))
 
 
-def _cells(table: Any) -> Iterator[Any]:
+def _iterate_cells(table: Any) -> Iterator[Any]:
     return (cell for _, rows in sections_of(table) for row in rows for cell in row.iterchildren("td", "th"))
 
 
-def is_layout(table: Any) -> bool:
+def is_layout_table(table: Any) -> bool:
     """Tell whether a table is used for layout: without marked headers, and with more than lines of text."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return True
-    cells = list(_cells(table))
+    cells = list(_iterate_cells(table))
     if len(cells) < 2:
         return True
     is_marked = any(cell.tag == "th" for cell in cells) or any(True for _ in table.iterchildren("thead", "caption"))
     return not is_marked and next(table.iterdescendants("table", "h1", "h2", "h3", "h4", "h5", "h6"), None) is not None
 
 
-def is_name(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool:
+def is_header_cell(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool:
     """Tell whether a cell is marked as a column header. is_headed: whether the table has a `thead`. is_alone: in its row."""
     if is_headed:
         return bool(section.tag == "thead")
     return cell.tag == "th" and not is_alone and (cell.get("scope") or "").lower() not in _OF_ROWS
 
 
-def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
+def count_header_rows(table: Any, rows: Sequence[Row]) -> int | None:
     """Return the number of header rows below the titles; None where nothing is marked."""
     filled = [row for row in rows if any(cell.plain for cell in row)]
     is_headed = next(table.iterchildren("thead"), None) is not None
@@ -73,7 +73,7 @@ def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
     return 0 if is_headed or has_row_names else None
 
 
-def notes_of(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
+def find_footnotes(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
     """Return the footnotes of a page, with their ids. targets: the ids that links lead to."""
     for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
         name = element.get("id") or ""
@@ -81,24 +81,24 @@ def notes_of(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
             yield element, name
 
 
-def numbers_of(element: Any) -> Iterator[str]:
+def iterate_item_numbers(element: Any) -> Iterator[str]:
     """Yield the numbers of the items of a list, as the page shows them; "" for bullets."""
     items = list(element.iterchildren("li"))
     step = -1 if element.get("reversed") is not None else 1
-    number = _whole(element.get("start"), len(items) if step < 0 else 1)
+    number = _parse_whole_number(element.get("start"), len(items) if step < 0 else 1)
     for item in items:
-        number = _whole(item.get("value"), number)
-        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
+        number = _parse_whole_number(item.get("value"), number)
+        yield f"{_format_number(number, element.get('type') or '1')}." if element.tag == "ol" else ""
         number += step
     while True:
         yield ""
 
 
-def _whole(text: str | None, otherwise: int) -> int:
+def _parse_whole_number(text: str | None, otherwise: int) -> int:
     return int(text) if text and re.fullmatch(r"\s*-?\d{1,9}\s*", text) else otherwise
 
 
-def _counted(number: int, kind: str) -> str:
+def _format_number(number: int, kind: str) -> str:
     """Format a number in digits, letters or Roman numerals."""
     if kind in ("a", "A") and number > 0:
         letters = ""
@@ -106,4 +106,4 @@ def _counted(number: int, kind: str) -> str:
             number, rest = divmod(number - 1, 26)
             letters = chr(ord(kind) + rest) + letters
         return letters
-    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
+    return format_list_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from knowledge.parsers.blocks import unmarked
+from knowledge.parsers.blocks import remove_link_marks
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html.hidden import Look
-from knowledge.parsers.lines import as_shown
+from knowledge.parsers.lines import collapse_white_space
 
 DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
 BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
@@ -57,7 +57,7 @@ class TextReader:
     def _text(self, text: str | None, look: Look) -> None:
         if not text:
             return
-        text = unmarked(text)
+        text = remove_link_marks(text)
         reason = look.why_unseen if text.strip() else None
         if reason:
             self._take(text, reason)
@@ -71,7 +71,7 @@ class TextReader:
         self._parts.append(text)
 
     def _take(self, text: str, reason: HiddenReason) -> None:
-        text = unmarked(text)
+        text = remove_link_marks(text)
         if self._last and self._last.reason is reason:
             self._last.text += ("\n" if self._apart else "") + text
         elif WORD.search(text):
@@ -79,7 +79,7 @@ class TextReader:
             self._behind.append(self._last)
         self._apart = False
 
-    def _hide(self, element: Any, reason: HiddenReason) -> None:
+    def _hide_element(self, element: Any, reason: HiddenReason) -> None:
         is_block = element.tag in BLOCKS or element.tag in HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
         self._apart |= is_block
         if element.tag == "img" and element.get("alt"):
@@ -88,12 +88,12 @@ class TextReader:
             if isinstance(text, str):
                 self._take(text, reason)
             elif text is not None and isinstance(text.tag, str) and text.tag not in DROPPED:
-                self._hide(text, reason)
+                self._hide_element(text, reason)
             elif text is not None:
-                self._comment(text)
+                self._read_comment(text)
         self._apart |= is_block
 
-    def _comment(self, node: Any) -> None:
+    def _read_comment(self, node: Any) -> None:
         if callable(node.tag) and node.tag.__name__ == "Comment" and isinstance(node.text, str):
             self._take(node.text, HiddenReason.COMMENT)
 
@@ -108,7 +108,7 @@ class TextReader:
         text, self._parts = "".join(self._parts), []
         if self._is_code and self._mode != "flat":
             return text
-        lines = (as_shown(line).strip(" ") for line in text.split(LINE))
+        lines = (collapse_white_space(line).strip(" ") for line in text.split(LINE))
         return "\n".join(line for line in lines if line)
 
     def _inside(self, element: Any, look: Look) -> None:
@@ -117,7 +117,7 @@ class TextReader:
             self._element(child, look)
             self._text(child.tail, look)
 
-    def _flat(self, element: Any, look: Look) -> str:
+    def _read_flat_text(self, element: Any, look: Look) -> str:
         """Return the text inside an element, without blocks."""
         kept = self._parts, self._open, self._mode
         self._parts, self._open, self._mode = [], [], "flat"

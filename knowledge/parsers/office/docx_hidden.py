@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.office.docx_styles import UNKNOWN, Look, Styles, fill_of
-from knowledge.parsers.office.ooxml_names import W, whole
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, has_low_contrast
+from knowledge.parsers.office.docx_styles import UNKNOWN, Look, Styles, read_fill_colour
+from knowledge.parsers.office.ooxml_names import W, parse_whole_number
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _OLD_SHAPES = "{urn:schemas-microsoft-com:vml}"
@@ -39,11 +39,11 @@ class Place:
         return replace(self, hidden=reason) if reason and not self.hidden else self
 
     def in_paragraph(self, properties: Any, styles: Styles) -> "Place":
-        reason = HiddenReason.OUTSIDE if properties is not None and _is_away(properties) else None
+        reason = HiddenReason.OUTSIDE if properties is not None and _is_off_page(properties) else None
         return self.on(styles.paragraph_fill(properties)).because(reason)
 
     def in_table(self, table: Any, is_shaded: bool) -> "Place":
-        return self.on(fill_of(table.find(f"{W}tblPr/{W}shd")) or (UNKNOWN if is_shaded else None))
+        return self.on(read_fill_colour(table.find(f"{W}tblPr/{W}shd")) or (UNKNOWN if is_shaded else None))
 
     def in_row(self, row: Any) -> "Place":
         properties = row.find(f"{W}trPr")
@@ -53,16 +53,18 @@ class Place:
             return self.because(HiddenReason.DELETED)
         height = properties.find(f"{W}trHeight")
         is_exact = height is not None and height.get(f"{W}hRule") == "exact"
-        return self.because(HiddenReason.ROW if is_exact and 0 < _number(height, "val") < _MIN_TWIPS else None)
+        return self.because(HiddenReason.ROW if is_exact and 0 < _read_number(height, "val") < _MIN_TWIPS else None)
 
     def in_cell(self, cell: Any) -> "Place":
         is_gone = cell.find(f"{W}tcPr/{W}cellDel") is not None
-        return self.on(fill_of(cell.find(f"{W}tcPr/{W}shd"))).because(HiddenReason.DELETED if is_gone else None)
+        return self.on(read_fill_colour(cell.find(f"{W}tcPr/{W}shd"))).because(
+            HiddenReason.DELETED if is_gone else None
+        )
 
     def in_shape(self, shape: Any) -> "Place":
         """Return the place inside any element of a drawing."""
         if shape.tag in (f"{_DRAWN}anchor", f"{_DRAWN}inline"):
-            return self.because(_why_shape(shape))
+            return self.because(_find_shape_reason(shape))
         if shape.tag.startswith(_OLD_SHAPES) and _UNSEEN_STYLE.search(shape.get("style") or ""):
             return self.because(HiddenReason.NOT_DISPLAYED)
         return self
@@ -79,7 +81,7 @@ class Place:
         if is_small or (look.width is not None and look.width < _MIN_WIDTH):
             return HiddenReason.TOO_SMALL
         colour, behind = colour_of(look.colour), colour_of(look.shade or self.behind)
-        if colour and behind and blends_in(colour, behind):
+        if colour and behind and has_low_contrast(colour, behind):
             return HiddenReason.COLOUR
         return self.hidden or (HiddenReason.STRUCK if look.is_struck else None)
 
@@ -91,35 +93,35 @@ def colour_of(text: str | None) -> Colour | None:
     return _HIGHLIGHTS.get(text or "")
 
 
-def page_of(tree: Any) -> Place:
+def build_page_place(tree: Any) -> Place:
     """Return the place on a plain page, with the colour that the document gives its pages."""
     page = tree.find(f"{W}background")
     return Place() if page is None else Place(behind=page.get(f"{W}color") or UNKNOWN)
 
 
-def _is_away(properties: Any) -> bool:
+def _is_off_page(properties: Any) -> bool:
     spacing, indent, frame = (properties.find(f"{W}{name}") for name in ("spacing", "ind", "framePr"))
     is_exact = spacing is not None and spacing.get(f"{W}lineRule") == "exact"
-    if is_exact and 0 < _number(spacing, "line") < _MIN_TWIPS:
+    if is_exact and 0 < _read_number(spacing, "line") < _MIN_TWIPS:
         return True
-    moved = [_number(indent, "left") or _number(indent, "start")] if indent is not None else []
-    moved += [_number(frame, "x"), _number(frame, "y")] if frame is not None else []
+    moved = [_read_number(indent, "left") or _read_number(indent, "start")] if indent is not None else []
+    moved += [_read_number(frame, "x"), _read_number(frame, "y")] if frame is not None else []
     return any(not _FAR_TWIPS[0] < item < _FAR_TWIPS[1] for item in moved)
 
 
-def _why_shape(shape: Any) -> HiddenReason | None:
+def _find_shape_reason(shape: Any) -> HiddenReason | None:
     properties, extent = shape.find(f"{_DRAWN}docPr"), shape.find(f"{_DRAWN}extent")
     if properties is not None and properties.get("hidden") in ("1", "true"):
         return HiddenReason.NOT_DISPLAYED
-    sizes = [whole(extent.get(name)) for name in ("cx", "cy")] if extent is not None else []
+    sizes = [parse_whole_number(extent.get(name)) for name in ("cx", "cy")] if extent is not None else []
     if any(size < _MIN_EMU for size in sizes):
         return HiddenReason.TOO_SMALL
     for name, size in zip(("positionH", "positionV"), sizes, strict=False):
-        offset = whole(shape.findtext(f"{_DRAWN}{name}/{_DRAWN}posOffset"))
+        offset = parse_whole_number(shape.findtext(f"{_DRAWN}{name}/{_DRAWN}posOffset"))
         if offset + size < _FAR_EMU[0] or offset > _FAR_EMU[1]:
             return HiddenReason.OUTSIDE
     return None
 
 
-def _number(element: Any, name: str) -> int:
-    return whole(element.get(f"{W}{name}"))
+def _read_number(element: Any, name: str) -> int:
+    return parse_whole_number(element.get(f"{W}{name}"))

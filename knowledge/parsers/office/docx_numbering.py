@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.parsers.list_numbers import written_number
-from knowledge.parsers.office.ooxml_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.list_numbers import format_list_number
+from knowledge.parsers.office.ooxml_names import VAL, W, is_on, parse_whole_number, value_of
 
 _PLACE = re.compile(r"%([1-9])")
 DEEPEST = 8
@@ -28,11 +28,11 @@ class _Level:
         custom = next((item.get(f"{W}format") for item in tree.iter(f"{W}numFmt") if item.get(VAL) == "custom"), None)
         self.form = custom or value_of(tree, "numFmt") or "decimal"
         self.text = (value_of(tree, "lvlText") or "")[:_MAX_TEXT]
-        self.start = whole(value_of(tree, "start"))  # none is 0, as the standard has it
+        self.start = parse_whole_number(value_of(tree, "start"))  # none is 0, as the standard has it
         self.style = value_of(tree, "pStyle")
         self.is_legal = is_on(tree.find(f"{W}isLgl"))
         restart = value_of(tree, "lvlRestart")
-        self.restart = whole(restart) if restart is not None else None
+        self.restart = parse_whole_number(restart) if restart is not None else None
 
     @property
     def is_bullet(self) -> bool:
@@ -58,7 +58,7 @@ class Numbering:
         named = {}
         for child in tree.iterchildren(f"{W}abstractNum"):
             name = child.get(f"{W}abstractNumId", "")
-            self._levels[name] = dict(_levels(child))
+            self._levels[name] = dict(_read_levels(child))
             named[name] = value_of(child, "numStyleLink")
         for child in tree.iterchildren(f"{W}num"):
             self._add_list(child)
@@ -72,11 +72,11 @@ class Numbering:
         self._own[name] = {}
         self._starts[name] = {}
         for child in tree.iterchildren(f"{W}lvlOverride"):
-            level = whole(child.get(f"{W}ilvl"))
-            self._own[name].update(_levels(child))
+            level = parse_whole_number(child.get(f"{W}ilvl"))
+            self._own[name].update(_read_levels(child))
             start = value_of(child, "startOverride")
             if start is not None:
-                self._starts[name][level] = whole(start)
+                self._starts[name][level] = parse_whole_number(start)
 
     def level_of_style(self, list_id: str, style: str) -> int | None:
         """Return the level that a style is tied to in a list."""
@@ -98,10 +98,10 @@ class Numbering:
         for deeper in [count for count in counts if count > level]:
             if deeper in levels and levels[deeper].restarts_after(level):
                 del counts[deeper]
-        return Numbered(_shown(levels, level, counts), min(level, DEEPEST))
+        return Numbered(_format_number(levels, level, counts), min(level, DEEPEST))
 
 
-def _shown(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str:
+def _format_number(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str:
     own = levels[level]
     if own.is_bullet:
         return ""
@@ -111,12 +111,12 @@ def _shown(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str
         form = levels[place].form if place in levels else "decimal"
         if form in ("bullet", "none"):
             return ""
-        return written_number(counts.get(place, 1), "decimal" if own.is_legal else form)
+        return format_list_number(counts.get(place, 1), "decimal" if own.is_legal else form)
 
     return _PLACE.sub(number, own.text).strip()
 
 
-def _levels(tree: Any) -> Iterator[tuple[int, _Level]]:
+def _read_levels(tree: Any) -> Iterator[tuple[int, _Level]]:
     for child in tree.iterchildren(f"{W}lvl"):
-        if 0 <= (level := whole(child.get(f"{W}ilvl"))) <= DEEPEST:
+        if 0 <= (level := parse_whole_number(child.get(f"{W}ilvl"))) <= DEEPEST:
             yield level, _Level(child)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from knowledge.parsers.blocks import BlockKind
-from knowledge.parsers.office.ooxml_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.office.ooxml_names import VAL, W, is_on, parse_whole_number, value_of
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _KINDS: dict[str, BlockKind] = {
@@ -66,17 +66,17 @@ class Styles:
             if style.get(f"{W}type") == "numbering":
                 self.lists[name] = value_of(style.find(f"{W}pPr/{W}numPr"), "numId") or ""
         for properties in tree.iterfind(f"{W}docDefaults/{W}rPrDefault/{W}rPr"):
-            self._base = look_of(properties)
+            self._base = read_look(properties)
 
     def chain(self, properties: Any, tag: str, kind: str) -> list[Any]:
         """Return the style that properties name (the default one of its kind where they name none), and those it is based on."""
         following = value_of(properties, tag)
         following = self._defaults.get(kind, "") if following is None else following
         if following not in self._chains:
-            self._chains[following] = self._chain(following)
+            self._chains[following] = self._list_base_styles(following)
         return self._chains[following]
 
-    def _chain(self, following: str | None) -> list[Any]:
+    def _list_base_styles(self, following: str | None) -> list[Any]:
         found: list[Any] = []
         while following in self._styles and self._styles[following] not in found and len(found) < _MAX_CHAIN:
             found.append(self._styles[following])
@@ -91,24 +91,27 @@ class Styles:
             for style in self.chain(run_properties, "rStyle", "") + self.chain(
                 paragraph_properties, "pStyle", "paragraph"
             ):
-                found = found.over(look_of(style.find(f"{W}rPr")))
+                found = found.over(read_look(style.find(f"{W}rPr")))
             self._looks[key] = found.over(self._base)
-        return look_of(run_properties).over(self._looks[key])
+        return read_look(run_properties).over(self._looks[key])
 
     def paragraph_fill(self, properties: Any) -> str | None:
         """Return the shading of a paragraph: its own, or what its style gives it."""
         for own in (properties, *(one.find(f"{W}pPr") for one in self.chain(properties, "pStyle", "paragraph"))):
-            if own is not None and (fill := fill_of(own.find(f"{W}shd"))):
+            if own is not None and (fill := read_fill_colour(own.find(f"{W}shd"))):
                 return fill
         return None
 
     def level(self, properties: Any) -> int | None:
         """Return the level of a heading, 1 to 6; None for other paragraphs."""
         chain = self.chain(properties, "pStyle", "paragraph")
-        for properties_in, name in [(properties, ""), *((item.find(f"{W}pPr"), _name(item)) for item in chain)]:
+        for properties_in, name in [
+            (properties, ""),
+            *((item.find(f"{W}pPr"), _read_style_name(item)) for item in chain),
+        ]:
             outline = value_of(properties_in, "outlineLvl")
             if outline is not None:
-                return min(whole(outline) + 1, 6) if whole(outline) < 9 else None
+                return min(parse_whole_number(outline) + 1, 6) if parse_whole_number(outline) < 9 else None
             if found := _HEADING.fullmatch(name):
                 return min(int(found[1]), 6)
             if name.lower() == "title":
@@ -116,7 +119,7 @@ class Styles:
         return None
 
     def kind(self, properties: Any) -> BlockKind:
-        names = (_name(item).lower() for item in self.chain(properties, "pStyle", "paragraph"))
+        names = (_read_style_name(item).lower() for item in self.chain(properties, "pStyle", "paragraph"))
         return next((_KINDS[name] for name in names if name in _KINDS), "paragraph")
 
     def list_of(self, properties: Any) -> tuple[str, int | None, str] | None:
@@ -129,7 +132,9 @@ class Styles:
             numbers = properties_in.find(f"{W}numPr") if properties_in is not None else None
             if numbers is None:
                 continue
-            level = whole(value_of(numbers, "ilvl")) if level is None and value_of(numbers, "ilvl") else level
+            level = (
+                parse_whole_number(value_of(numbers, "ilvl")) if level is None and value_of(numbers, "ilvl") else level
+            )
             name = value_of(numbers, "numId")
             if name is not None:
                 return (name, level, style) if name != "0" else None
@@ -138,7 +143,7 @@ class Styles:
     def bullet_depth(self, properties: Any) -> int | None:
         """Return the depth of an item that is one only by its style, without a list definition."""
         chain = self.chain(properties, "pStyle", "paragraph")
-        found = next((match for item in chain if (match := _LIST.fullmatch(_name(item)))), None)
+        found = next((match for item in chain if (match := _LIST.fullmatch(_read_style_name(item)))), None)
         return int(found[1] or 1) - 1 if found else None
 
     def table_marks(self, table: Any) -> tuple[bool, bool]:
@@ -152,7 +157,7 @@ class Styles:
             one for style in chain for one in style.iterfind(f"{W}tblStylePr") if one.get(f"{W}type") == "firstRow"
         ]
         bold = (is_on(item.find(f"{W}rPr/{W}b")) for item in first)
-        return shades, any(bold) or any(fill_of(shade) for item in first for shade in item.iter(f"{W}shd"))
+        return shades, any(bold) or any(read_fill_colour(shade) for item in first for shade in item.iter(f"{W}shd"))
 
 
 def _wants_first_row(looked: Any) -> bool:
@@ -163,11 +168,11 @@ def _wants_first_row(looked: Any) -> bool:
     return bool(int(value, 16) & 0x20) if re.fullmatch("[0-9A-Fa-f]{1,8}", value) else False
 
 
-def _name(style: Any) -> str:
+def _read_style_name(style: Any) -> str:
     return value_of(style, "name") or ""
 
 
-def look_of(properties: Any) -> Look:
+def read_look(properties: Any) -> Look:
     """Read the format in run properties."""
     if properties is None or len(properties) == 0:
         return _NOTHING
@@ -178,12 +183,12 @@ def look_of(properties: Any) -> Look:
         return any(toggles) if toggles else None
 
     size = _SIZE.fullmatch(values[f"{W}sz"].get(VAL, "")) if f"{W}sz" in values else None
-    shade = values[f"{W}highlight"].get(VAL) if f"{W}highlight" in values else fill_of(values.get(f"{W}shd"))
+    shade = values[f"{W}highlight"].get(VAL) if f"{W}highlight" in values else read_fill_colour(values.get(f"{W}shd"))
     width = values[f"{W}w"].get(VAL, "").rstrip("%") if f"{W}w" in values else ""
-    filled, is_clear = _text_fill(values.get(f"{_NEW}textFill"))
+    filled, is_clear = _read_text_fill(values.get(f"{_NEW}textFill"))
     return Look(
         vanishes=toggle("vanish", "specVanish"),
-        colour=filled or _colour_value(values.get(f"{W}color")),
+        colour=filled or _read_colour(values.get(f"{W}color")),
         half_points=float(size[1]) * _HALF_POINTS_OF[size[2] or ""] if size else None,
         shade=shade if shade not in ("auto", "none") else None,
         is_clear=is_clear,
@@ -194,7 +199,7 @@ def look_of(properties: Any) -> Look:
     )
 
 
-def _colour_value(colour: Any) -> str | None:
+def _read_colour(colour: Any) -> str | None:
     if colour is None:
         return None
     theme = colour.get(f"{W}themeColor")
@@ -202,19 +207,19 @@ def _colour_value(colour: Any) -> str | None:
     return _THEME[theme] if theme in _THEME and not is_changed else colour.get(VAL)
 
 
-def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
+def _read_text_fill(fill: Any) -> tuple[str | None, bool | None]:
     """Read the text fill of newer versions of Word: a colour, and whether it is transparent; None where unset."""
     if fill is None:
         return None, None
     if fill.find(f"{_NEW}noFill") is not None:
         return None, True
-    clear = [whole(item.get(f"{_NEW}val")) for item in fill.iter(f"{_NEW}alpha")]
+    clear = [parse_whole_number(item.get(f"{_NEW}val")) for item in fill.iter(f"{_NEW}alpha")]
     found = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
     colour = found.get(f"{_NEW}val") if found is not None and len(found) == 0 else UNKNOWN
     return colour, bool(clear) and min(clear) >= _MAX_CLEAR
 
 
-def fill_of(shading: Any) -> str | None:
+def read_fill_colour(shading: Any) -> str | None:
     """Return the colour of a shading, as six hex digits, "auto" or unknown; None where there is none."""
     if shading is None:
         return None

@@ -35,27 +35,29 @@ Token = tuple[str, str]
 """Kind and text: a literal; a placeholder (0, #, ?); or a sign of its own kind (. , % / E+ E- @ General)."""
 
 
-def plain(value: float) -> str:
+def format_plain_number(value: float) -> str:
     """Return a number without a format: whole ones with all digits, others with those that a spreadsheet keeps."""
     if float(value).is_integer() and abs(value) < _MAX_WHOLE:
         return str(int(value))
     return f"{value:.{PRECISION}g}"
 
 
-def formatted(value: float, code: str) -> str | None:
+def format_number(value: float, code: str) -> str | None:
     """Return a number as people see it in its cell; None where the format shows nothing, is of dates, or is not supported."""
     number = Decimal(f"{value:.{PRECISION}g}")
     if len(code) > _MAX_CODE or not number.is_finite():
         return None
-    parts = sections(code)[:3]
-    chosen = _section(number, parts)
+    parts = split_sections(code)[:3]
+    chosen = _choose_section(number, parts)
     if chosen is None:
         return None
-    tokens = _tokens(parts[chosen])
+    tokens = _tokenise_section(parts[chosen])
     if tokens is None:
         return None
-    has_own_sign = chosen == 1 and not any(map(_condition, parts)) and _literals(parts[0]) != _literals(parts[1])
-    text = _rendered(abs(number), tokens)
+    has_own_sign = (
+        chosen == 1 and not any(map(_parse_condition, parts)) and _list_literals(parts[0]) != _list_literals(parts[1])
+    )
+    text = _render_number(abs(number), tokens)
     if text is None:
         return None
     shown = text if has_own_sign or number >= 0 or not re.search("[1-9]", text) else f"-{text}"
@@ -63,7 +65,7 @@ def formatted(value: float, code: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def sections(code: str) -> tuple[str, ...]:
+def split_sections(code: str) -> tuple[str, ...]:
     """Split a format code into its sections: positive, negative, zero and text, as far as given."""
     found = [""]
     for token in _TOKEN.finditer(code):
@@ -74,9 +76,9 @@ def sections(code: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _section(number: Decimal, parts: Sequence[str]) -> int | None:
+def _choose_section(number: Decimal, parts: Sequence[str]) -> int | None:
     """Return the section for a number: the first whose condition holds, else by its sign."""
-    conditions = [_condition(part) for part in parts]
+    conditions = [_parse_condition(part) for part in parts]
     if any(conditions):
         holds = [condition is None or _COMPARE[condition[0]](number, condition[1]) for condition in conditions]
         return holds.index(True) if True in holds else None
@@ -85,13 +87,13 @@ def _section(number: Decimal, parts: Sequence[str]) -> int | None:
     return 2 if len(parts) > 2 and number == 0 else 0
 
 
-def _condition(part: str) -> tuple[str, Decimal] | None:
+def _parse_condition(part: str) -> tuple[str, Decimal] | None:
     found = next((match for token in _TOKEN.finditer(part) if (match := _CONDITION.fullmatch(token[3] or ""))), None)
     return (found[1], Decimal(found[2])) if found else None
 
 
 @lru_cache(maxsize=256)
-def _tokens(part: str) -> tuple[Token, ...] | None:
+def _tokenise_section(part: str) -> tuple[Token, ...] | None:
     """Return a section in pieces; None for one of dates and times."""
     found: list[Token] = []
     for quoted, escaped, bracketed, general, power, sign in (match.groups() for match in _TOKEN.finditer(part)):
@@ -115,29 +117,29 @@ def _tokens(part: str) -> tuple[Token, ...] | None:
     return tuple(found)
 
 
-def _literals(part: str) -> list[str]:
+def _list_literals(part: str) -> list[str]:
     """Return a section's text beside the digits; a negative section without any differs by colour alone."""
-    return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
+    return [text for kind, text in _tokenise_section(part) or () if kind == "literal" and text.strip()]
 
 
-def _rendered(number: Decimal, tokens: Sequence[Token]) -> str | None:
+def _render_number(number: Decimal, tokens: Sequence[Token]) -> str | None:
     """Format an unsigned number by one section."""
     kinds = [kind for kind, _text in tokens]
     if GENERAL in kinds or "@" in kinds:
-        return "".join(plain(float(number)) if kind in (GENERAL, "@") else text for kind, text in tokens)
+        return "".join(format_plain_number(float(number)) if kind in (GENERAL, "@") else text for kind, text in tokens)
     places = [at for at, kind in enumerate(kinds) if kind == "digit"]
     if not places:
         return "".join(text for _kind, text in tokens)
     number *= Decimal(100) ** kinds.count("%")
     if "/" in kinds[places[0] :]:
-        return _fraction(number, tokens, places)
+        return _format_fraction(number, tokens, places)
     power = next((at for at, kind in enumerate(kinds) if kind.startswith("E")), None)
     if power is not None:
-        return _with_power(number, tokens, power)
-    return _decimal(number, tokens)
+        return _format_scientific(number, tokens, power)
+    return _format_decimal(number, tokens)
 
 
-def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
+def _format_decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
     """Put digits into their places: the first takes all that are left, text between stays (000-00-000)."""
     kinds = [kind for kind, _text in tokens]
     dot = kinds.index(".") if "." in kinds else len(tokens)
@@ -152,10 +154,10 @@ def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
     least = sum(1 for at in whole if any(tokens[before][1] == "0" for before in whole if before <= at))
     digits = digits.lstrip("0").rjust(least, "0")
     if is_grouped:
-        digits = _grouped(digits)
+        digits = _group_digits(digits)
         filled = dict.fromkeys(whole, "") | {whole[0]: digits}
     else:
-        filled = _filled(digits, whole)
+        filled = _assign_digits(digits, whole)
     kept = len(decimals)
     while kept and decimals[kept - 1] == "0" and tokens[parted[kept - 1]][1] != "0":
         kept -= 1
@@ -166,11 +168,11 @@ def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
     return "".join(filled.get(at, text) for at, (_kind, text) in enumerate(tokens))
 
 
-def _grouped(digits: str) -> str:
+def _group_digits(digits: str) -> str:
     return re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", digits)
 
 
-def _filled(digits: str, places: Sequence[int]) -> dict[int, str]:
+def _assign_digits(digits: str, places: Sequence[int]) -> dict[int, str]:
     """Return a digit for each place from the right; the first place takes all that are left."""
     found: dict[int, str] = {}
     for at in reversed(places):
@@ -178,7 +180,7 @@ def _filled(digits: str, places: Sequence[int]) -> dict[int, str]:
     return found
 
 
-def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None:
+def _format_scientific(number: Decimal, tokens: Sequence[Token], at: int) -> str | None:
     """Format as 6.2E+15; with several places before the dot the power is a multiple of their number."""
     before, sign, after = tokens[:at], tokens[at][0], tokens[at + 1 :]
     kinds = [kind for kind, _text in before]
@@ -187,14 +189,14 @@ def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None
     exponent = number.adjusted() // step * step if number else 0
     if number and number.scaleb(-exponent).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT) >= 10**step:
         exponent += step
-    words = _decimal(number.scaleb(-exponent), before)
+    words = _format_decimal(number.scaleb(-exponent), before)
     least = sum(kind == "digit" for kind, _text in after)
     rest = "".join(text for kind, text in after if kind != "digit")
     mark = "-" if exponent < 0 else sign[1].replace("-", "")
     return None if words is None else f"{words}E{mark}{str(abs(exponent)).rjust(least, '0')}{rest}"
 
 
-def _fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -> str | None:
+def _format_fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -> str | None:
     """Format as 1 1/2: the nearest fraction with as many denominator digits as places, or over the given denominator."""
     slash = next(at for at, (kind, _text) in enumerate(tokens) if kind == "/")
     below = "".join(text for _kind, text in tokens[slash + 1 :]).strip()

@@ -7,8 +7,8 @@ from typing import Any
 
 from lxml import etree
 
-from knowledge.parsers.blocks import Block, item
-from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
+from knowledge.parsers.blocks import Block, build_list_item
+from knowledge.parsers.office.ooxml_names import RELATION, A, M, parse_whole_number
 
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
@@ -23,7 +23,7 @@ _DEEPEST = 8
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "|": "|"}
 
 
-def tree_of(part: Any) -> Any:
+def parse_part(part: Any) -> Any:
     """Return the XML of a part of python-docx or python-pptx, parsed by them or not; None where it is no XML."""
     element = getattr(part, "element", None)
     if element is not None:
@@ -34,19 +34,19 @@ def tree_of(part: Any) -> Any:
         return None
 
 
-def related_tree(part: Any, relation: str | None) -> Any:
+def find_related_tree(part: Any, relation: str | None) -> Any:
     """Return the XML of the part that a relation of this one leads to; None where it leads to none."""
     found = part.rels.get(relation or "")
-    return None if found is None or found.is_external else tree_of(found.target_part)
+    return None if found is None or found.is_external else parse_part(found.target_part)
 
 
-def address_of(part: Any, relation: str | None) -> str:
+def find_external_address(part: Any, relation: str | None) -> str:
     """Return the address outside the file that a relation leads to; "" where it leads to none."""
     found = part.rels.get(relation or "")
     return str(found.target_ref) if found is not None and found.is_external else ""
 
 
-def chosen(versions: Any) -> Any:
+def choose_version(versions: Any) -> Any:
     """Return the version of an alternate content that Office shows: the first whose names it knows, else the fallback for old programs."""
     for version in versions:
         if isinstance(version.tag, str) and version.tag.endswith("}Choice"):
@@ -58,14 +58,14 @@ def chosen(versions: Any) -> Any:
     )
 
 
-def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
+def build_diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     """Return the words of a SmartArt drawing as items, each below the one that it belongs to. tree: its data."""
-    words = {entry.get("modelId"): _words(entry) for entry in tree.iter(f"{DIAGRAM}pt")}
+    words = {entry.get("modelId"): _read_words(entry) for entry in tree.iter(f"{DIAGRAM}pt")}
     below: dict[str, list[tuple[int, str]]] = {}
     for entry in tree.iter(f"{DIAGRAM}cxn"):
         if entry.get("type", "parOf") == "parOf":
             order = entry.get("srcOrd", "")
-            below.setdefault(entry.get("srcId"), []).append((whole(order), entry.get("destId")))
+            below.setdefault(entry.get("srcId"), []).append((parse_whole_number(order), entry.get("destId")))
     texts: list[tuple[int, str]] = []
     seen: set[str | None] = set()
 
@@ -82,63 +82,65 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     inner = {name for entry in below.values() for _, name in entry}
     for name in [*(word for word in words if word not in inner), *words]:
         tell(name, 0)
-    return [found for depth, text in texts for found in item(text, depth=depth, **fields)]
+    return [found for depth, text in texts for found in build_list_item(text, depth=depth, **fields)]
 
 
-def _words(point: Any) -> str:
+def _read_words(point: Any) -> str:
     return "\n".join("".join(entry.itertext(f"{A}t")) for entry in point.iter(f"{A}p")).strip()
 
 
-def linear(node: Any) -> str:
+def format_formula(node: Any) -> str:
     """Return an Office formula on one line: a/b, x^2, x^(n+k), √(x+1)."""
     if node.tag == f"{M}t":
         return node.text or ""
-    parts = [(child.tag.removeprefix(M), linear(child)) for child in node if isinstance(child.tag, str)]
+    parts = [(child.tag.removeprefix(M), format_formula(child)) for child in node if isinstance(child.tag, str)]
     written = _STRUCTURES.get(node.tag.removeprefix(M))
     return written(node, defaultdict(str, parts)) if written else "".join(part for _, part in parts)
 
 
 _STRUCTURES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
-    "f": lambda _, part: f"{_grouped(part['num'])}/{_grouped(part['den'])}",
-    "sSup": lambda _, part: part["e"] + _placed(part["sup"], "^"),
-    "sSub": lambda _, part: part["e"] + _placed(part["sub"], "_"),
-    "sSubSup": lambda _, part: part["e"] + _placed(part["sub"], "_") + _placed(part["sup"], "^"),
-    "sPre": lambda _, part: _placed(part["sub"], "_") + _placed(part["sup"], "^") + part["e"],
+    "f": lambda _, part: f"{_bracket_part(part['num'])}/{_bracket_part(part['den'])}",
+    "sSup": lambda _, part: part["e"] + _format_script(part["sup"], "^"),
+    "sSub": lambda _, part: part["e"] + _format_script(part["sub"], "_"),
+    "sSubSup": lambda _, part: part["e"] + _format_script(part["sub"], "_") + _format_script(part["sup"], "^"),
+    "sPre": lambda _, part: _format_script(part["sub"], "_") + _format_script(part["sup"], "^") + part["e"],
     "nary": lambda node, part: (
-        f"{_sign(node, 'chr', '∫')}{_placed(part['sub'], '_')}{_placed(part['sup'], '^')} {part['e']}"
+        f"{_read_sign(node, 'chr', '∫')}{_format_script(part['sub'], '_')}{_format_script(part['sup'], '^')} {part['e']}"
     ),
-    "rad": lambda _, part: f"{_placed(part['deg'], '^')}√{_grouped(part['e'])}",
-    "limLow": lambda _, part: part["e"] + _placed(part["lim"], "_"),
-    "limUpp": lambda _, part: part["e"] + _placed(part["lim"], "^"),
+    "rad": lambda _, part: f"{_format_script(part['deg'], '^')}√{_bracket_part(part['e'])}",
+    "limLow": lambda _, part: part["e"] + _format_script(part["lim"], "_"),
+    "limUpp": lambda _, part: part["e"] + _format_script(part["lim"], "^"),
     "d": lambda node, _: (
-        _sign(node, "begChr", "(") + _between(node, _sign(node, "sepChr", "|")) + _sign(node, "endChr", ")")
+        _read_sign(node, "begChr", "(")
+        + _join_elements(node, _read_sign(node, "sepChr", "|"))
+        + _read_sign(node, "endChr", ")")
     ),
-    "m": lambda node, _: "; ".join(_between(row, ", ") for row in node.iterchildren(f"{M}mr")),
+    "m": lambda node, _: "; ".join(_join_elements(row, ", ") for row in node.iterchildren(f"{M}mr")),
 }
 
 
-def _between(node: Any, separator: str) -> str:
-    return separator.join(linear(entry) for entry in node.iterchildren(f"{M}e"))
+def _join_elements(node: Any, separator: str) -> str:
+    return separator.join(format_formula(entry) for entry in node.iterchildren(f"{M}e"))
 
 
-def _sign(node: Any, name: str, usual: str) -> str:
+def _read_sign(node: Any, name: str, usual: str) -> str:
     sign = next(node.iterfind(f"{M}{node.tag.removeprefix(M)}Pr/{M}{name}"), None)
     return usual if sign is None else sign.get(f"{M}val", usual)
 
 
-def _grouped(part: str) -> str:
+def _bracket_part(part: str) -> str:
     is_closed = _BRACKETS.get(part[:1]) == part[-1:] and part[1:-1].isalnum()
     return part if len(part) < 2 or part.isalnum() or is_closed else f"({part})"
 
 
-def _placed(part: str, mark: str) -> str:
+def _format_script(part: str, mark: str) -> str:
     return f"{mark}({part})" if len(part) > 1 else mark + part if part else ""
 
 
-def formulas(node: Any) -> Iterator[str]:
+def iterate_formulas(node: Any) -> Iterator[str]:
     """Return each formula of an element, on one line."""
     found = [node] if node.tag == f"{M}oMath" else node.iter(f"{M}oMath")
-    yield from (" ".join(linear(entry).split()) for entry in found)
+    yield from (" ".join(format_formula(entry).split()) for entry in found)
 
 
 _SYMBOL = (
@@ -150,7 +152,7 @@ _WINGDINGS = {0x6C: "●", 0x6E: "■", 0x6F: "□", 0x71: "❑", 0xA7: "▪", 0
               0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"}  # fmt: skip
 
 
-def symbol(code: int, font: str) -> str:
+def convert_symbol(code: int, font: str) -> str:
     """Return the sign that a font of symbols draws for a code; "" for an unknown one."""
     place = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower() == "symbol":
@@ -163,7 +165,7 @@ def symbol(code: int, font: str) -> str:
 READ = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp")  # not EMF and WMF, which are drawings
 
 
-def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
+def find_picture_name(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
     """Return the part that a picture comes from; None if it is outside the file or of an unread type.
 
     targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
@@ -174,6 +176,8 @@ def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
     return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
 
 
-def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
+def iterate_picture_names(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
     """Return the names of all pictures, each once."""
-    yield from dict.fromkeys(name for blip in tree.iter(f"{A}blip") if (name := name_of(blip, targets, folder)))
+    yield from dict.fromkeys(
+        name for blip in tree.iter(f"{A}blip") if (name := find_picture_name(blip, targets, folder))
+    )

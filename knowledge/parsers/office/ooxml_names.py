@@ -17,7 +17,7 @@ def value_of(tree: Any, name: str) -> str | None:
     return child.get(VAL, "") if child is not None else None
 
 
-def whole(text: str | None) -> int:
+def parse_whole_number(text: str | None) -> int:
     """Read a whole number; 0 where it is none."""
     return int(text) if text and _WHOLE.fullmatch(text.strip()) else 0
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.office.ooxml_names import A, whole
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, has_low_contrast
+from knowledge.parsers.office.ooxml_names import A, parse_whole_number
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
@@ -25,8 +25,8 @@ class Sight:
 
     def __init__(self, slide: Any, size: tuple[int, int]) -> None:
         self._slide, self._size = slide, size
-        self._placed = {shape.element: (shape, area) for shape, area in _placed(slide.shapes)}
-        self._is_white = _is_white(slide)
+        self._placed = {shape.element: (shape, area) for shape, area in _iterate_placed_shapes(slide.shapes)}
+        self._is_white = _has_white_background(slide)
         self._behind: dict[Any, Colour | None] = {}
 
     def why_shape(self, shape: Any) -> HiddenReason | None:
@@ -40,45 +40,50 @@ class Sight:
 
     def why_run(self, run: Any, shape: Any) -> HiddenReason | None:
         """Return why a run of a visible shape is hidden; None if visible."""
-        if reason := _drawn(run):
+        if reason := _find_hidden_reason(run):
             return reason
         if shape.element.tag == f"{P}sp":
-            colour = _colour(_stated(run, "solidFill"), self._is_white)
-            behind = self._colour_behind(shape) if colour else None
-            if colour and behind and blends_in(colour, behind):
+            colour = _read_fill_colour(_find_format_property(run, "solidFill"), self._is_white)
+            behind = self._find_background(shape) if colour else None
+            if colour and behind and has_low_contrast(colour, behind):
                 return HiddenReason.COLOUR
         properties = run.find(f"{A}rPr")
         is_struck = properties is not None and properties.get("strike", "noStrike") != "noStrike"
         return HiddenReason.STRUCK if is_struck else None
 
-    def _colour_behind(self, shape: Any) -> Colour | None:
+    def _find_background(self, shape: Any) -> Colour | None:
         """Return the colour behind a shape's letters; None where it may be any."""
         if shape.element not in self._behind:
-            self._behind[shape.element] = self._find_behind(shape)
+            self._behind[shape.element] = self._compute_background(shape)
         return self._behind[shape.element]
 
-    def _find_behind(self, shape: Any) -> Colour | None:
+    def _compute_background(self, shape: Any) -> Colour | None:
         if shape.element not in self._placed:
             return None
-        for properties in (item.find(f"{P}spPr") for item in (shape.element, *layout_elements(shape, self._slide))):
+        for properties in (
+            item.find(f"{P}spPr") for item in (shape.element, *iterate_layout_elements(shape, self._slide))
+        ):
             if properties is None:
                 continue
             if properties.find(f"{A}noFill") is not None:
                 break
             if any(properties.find(f"{A}{name}") is not None for name in _FILLS):
-                return _colour(properties.find(f"{A}solidFill"), self._is_white)
+                return _read_fill_colour(properties.find(f"{A}solidFill"), self._is_white)
         else:
             themed = shape.element.find(f"{P}style/{A}fillRef")
             if themed is not None and themed.get("idx") != "0":
                 return None
         return (
-            WHITE if self._is_white and not any(_meet(self._area(shape), item) for item in self._below(shape)) else None
+            WHITE
+            if self._is_white
+            and not any(_has_overlap(self._find_area(shape), item) for item in self._iterate_areas_below(shape))
+            else None
         )
 
-    def _area(self, shape: Any) -> Area:
+    def _find_area(self, shape: Any) -> Area:
         return self._placed[shape.element][1]
 
-    def _below(self, shape: Any) -> Iterator[Area]:
+    def _iterate_areas_below(self, shape: Any) -> Iterator[Area]:
         """Yield the boxes drawn before a shape: on its slide, its layout or its master."""
         for element, (_, area) in self._placed.items():
             if element is shape.element:
@@ -87,10 +92,10 @@ class Sight:
         layout = self._slide.slide_layout
         for item in (*layout.shapes, *layout.slide_master.shapes):
             if not item.is_placeholder:
-                yield from (area for _, area in _placed([item]))
+                yield from (area for _, area in _iterate_placed_shapes([item]))
 
 
-def layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
+def iterate_layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
     """Yield the elements of the layout that a placeholder takes its format from."""
     if shape.is_placeholder:
         for placeholder in slide.slide_layout.placeholders:
@@ -98,7 +103,7 @@ def layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
                 yield placeholder.element
 
 
-def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
+def _iterate_placed_shapes(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
     """Yield shapes with their boxes on the slide, those of groups included, without shapes placed by their layout."""
     for shape in shapes:
         if None in (shape.left, shape.top, shape.width, shape.height):
@@ -106,47 +111,50 @@ def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
         yield shape, (shape.left, shape.top, shape.left + shape.width, shape.top + shape.height)
         inner = getattr(shape, "shapes", None)
         if inner is not None and depth < _MAX_DEPTH:
-            to_slide = _scale(shape)
-            for item, (left, top, right, bottom) in _placed(inner, depth + 1):
+            to_slide = _build_group_transform(shape)
+            for item, (left, top, right, bottom) in _iterate_placed_shapes(inner, depth + 1):
                 yield item, (*to_slide(left, top), *to_slide(right, bottom))
 
 
-def _scale(group: Any) -> Callable[[float, float], tuple[float, float]]:
+def _build_group_transform(group: Any) -> Callable[[float, float], tuple[float, float]]:
     """Return the transformation from the coordinates in a group to those around it."""
     frame = group.element.find(f"{P}grpSpPr/{A}xfrm")
     parts = [frame.find(f"{A}{name}") if frame is not None else None for name in ("chOff", "chExt")]
-    begin_x, begin_y = (whole(parts[0].get(axis)) if parts[0] is not None else 0 for axis in ("x", "y"))
-    wide, high = (whole(parts[1].get(axis)) if parts[1] is not None else 0 for axis in ("cx", "cy"))
+    begin_x, begin_y = (parse_whole_number(parts[0].get(axis)) if parts[0] is not None else 0 for axis in ("x", "y"))
+    wide, high = (parse_whole_number(parts[1].get(axis)) if parts[1] is not None else 0 for axis in ("cx", "cy"))
     factor_x, factor_y = (group.width / wide if wide else 1.0), (group.height / high if high else 1.0)
     return lambda x, y: (group.left + (x - begin_x) * factor_x, group.top + (y - begin_y) * factor_y)
 
 
-def _meet(a: Area, b: Area) -> bool:
+def _has_overlap(a: Area, b: Area) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _drawn(run: Any) -> HiddenReason | None:
+def _find_hidden_reason(run: Any) -> HiddenReason | None:
     """Return why letters are hidden on any background."""
-    size = _stated(run, "sz")
-    scale = whole(next((item.get("fontScale") for item in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
-    points = whole(size) / 100 if size else _USUAL_POINTS
+    size = _find_format_property(run, "sz")
+    scale = (
+        parse_whole_number(next((item.get("fontScale") for item in _find_text_body(run).iter(f"{A}normAutofit")), None))
+        or 100_000
+    )
+    points = parse_whole_number(size) / 100 if size else _USUAL_POINTS
     if points * scale / 100_000 < SMALLEST_POINTS:
         return HiddenReason.TOO_SMALL
-    if _stated(run, "noFill") is not None and _stated(run, "ln") is None:
+    if _find_format_property(run, "noFill") is not None and _find_format_property(run, "ln") is None:
         return HiddenReason.INVISIBLE
-    fill = _stated(run, "solidFill")
+    fill = _find_format_property(run, "solidFill")
     alphas = [item.get("val", "") for item in fill.iter(f"{A}alpha")] if fill is not None else []
-    return HiddenReason.INVISIBLE if any(whole(item) < _MIN_ALPHA for item in alphas) else None
+    return HiddenReason.INVISIBLE if any(parse_whole_number(item) < _MIN_ALPHA for item in alphas) else None
 
 
-def _body(run: Any) -> Any:
+def _find_text_body(run: Any) -> Any:
     return next((ancestor for ancestor in run.iterancestors() if ancestor.tag.endswith("}txBody")), run)
 
 
-def _stated(run: Any, name: str) -> Any:
+def _find_format_property(run: Any, name: str) -> Any:
     """Return an attribute or a part of the format of letters: their own, else that of their list style's level."""
     level = level_of(next(run.iterancestors(f"{A}p"), None))
-    for properties in (run.find(f"{A}rPr"), _body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
+    for properties in (run.find(f"{A}rPr"), _find_text_body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
         if properties is None:
             continue
         found = properties.get(name) if name == "sz" else properties.find(f"{A}{name}")
@@ -160,10 +168,10 @@ def level_of(paragraph: Any) -> int:
     """Return the level of a paragraph, from 0 to 8."""
     properties = paragraph.find(f"{A}pPr") if paragraph is not None else None
     value = properties.get("lvl", "0") if properties is not None else "0"
-    return min(max(whole(value), 0), 8)
+    return min(max(parse_whole_number(value), 0), 8)
 
 
-def _colour(fill: Any, is_white: bool) -> Colour | None:
+def _read_fill_colour(fill: Any, is_white: bool) -> Colour | None:
     if fill is None or len(fill) != 1:
         return None
     colour, value = fill[0], fill[0].get("val", "")
@@ -174,7 +182,7 @@ def _colour(fill: Any, is_white: bool) -> Colour | None:
     return WHITE if colour.tag == f"{A}schemeClr" and value in _WHITE_NAMES and is_white else None
 
 
-def _is_white(slide: Any) -> bool:
+def _has_white_background(slide: Any) -> bool:
     """Tell whether a slide is plain white by its master: no background of its own, and the theme's first light colour is white."""
     layout, master = slide.slide_layout, slide.slide_layout.slide_master
     if any(item.element.find(f"{P}cSld/{P}bg") is not None for item in (slide, layout)):

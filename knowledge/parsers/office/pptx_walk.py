@@ -8,27 +8,27 @@ from typing import Any
 
 from pptx.enum.shapes import PP_PLACEHOLDER
 
-from knowledge.parsers.blocks import Block, Picture, block, hidden_block, item, unmarked
+from knowledge.parsers.blocks import Block, Picture, build_block, build_hidden_block, build_list_item, remove_link_marks
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.list_numbers import slide_number
-from knowledge.parsers.office.ooxml_charts import chart_blocks
+from knowledge.parsers.list_numbers import format_slide_number
+from knowledge.parsers.office.ooxml_charts import build_chart_blocks
 from knowledge.parsers.office.ooxml_drawings import (
     CHART,
     DIAGRAM,
     NEW_CHART,
     VERSIONS,
-    address_of,
-    chosen,
-    diagram_blocks,
-    formulas,
-    pictures_in,
-    related_tree,
-    tree_of,
+    build_diagram_blocks,
+    choose_version,
+    find_external_address,
+    find_related_tree,
+    iterate_formulas,
+    iterate_picture_names,
+    parse_part,
 )
-from knowledge.parsers.office.ooxml_names import RELATION, A, M, whole
-from knowledge.parsers.office.pptx_hidden import P, Sight, layout_elements, level_of
-from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
-from knowledge.parsers.tables import Cell, Grid, table_blocks
+from knowledge.parsers.office.ooxml_names import RELATION, A, M, parse_whole_number
+from knowledge.parsers.office.pptx_hidden import P, Sight, iterate_layout_elements, level_of
+from knowledge.parsers.pieces import Piece, collect_hidden_blocks, join_visible_text
+from knowledge.parsers.tables import Cell, Grid, build_table_blocks
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
@@ -56,7 +56,7 @@ class Walk:
             if not is_hidden:
                 page.found += page.pictures()
                 page.found += page.running(self._seen)
-            for note in [*page.found, *_notes(slide, number), *_comments(slide, number)]:
+            for note in [*page.found, *_read_notes(slide, number), *_read_comments(slide, number)]:
                 if not is_hidden or isinstance(note, Picture):
                     yield note
                 else:
@@ -73,8 +73,8 @@ class _Slide:
         self.found: list[Block | Picture] = []
 
     def read(self) -> None:
-        for shape in _in_order(self._slide.shapes):
-            self._shape(shape, None)
+        for shape in _sort_shapes(self._slide.shapes):
+            self._read_shape(shape, None)
 
     def pictures(self) -> list[Picture]:
         """Return the pictures that are seen, in the order they are drawn."""
@@ -82,7 +82,8 @@ class _Slide:
             element.getparent().remove(element)
         targets = {key: rel.target_ref for key, rel in self._slide.part.rels.items() if not rel.is_external}
         return [
-            Picture(0, self._number, name) for name in pictures_in(self._slide.shapes.element, targets, "ppt/slides")
+            Picture(0, self._number, name)
+            for name in iterate_picture_names(self._slide.shapes.element, targets, "ppt/slides")
         ]
 
     def running(self, texts: set[str]) -> list[Block]:
@@ -91,7 +92,7 @@ class _Slide:
         texts.update(entry.text for entry in new)
         return new
 
-    def _shape(self, shape: Any, hidden: HiddenReason | None) -> None:
+    def _read_shape(self, shape: Any, hidden: HiddenReason | None) -> None:
         why = self._sight.why_shape(shape)
         if why and not hidden:
             self._unseen.add(shape.element)
@@ -99,50 +100,50 @@ class _Slide:
         described = next((entry.get("descr", "") for entry in shape.element.iter(f"{P}cNvPr")), "")
         inner = getattr(shape, "shapes", None)
         if inner is not None:
-            for entry in _in_order(inner):
-                self._shape(entry, hidden)
+            for entry in _sort_shapes(inner):
+                self._read_shape(entry, hidden)
         elif shape.element.tag == f"{P}graphicFrame":
-            self._frame(shape, hidden)
+            self._read_frame(shape, hidden)
         elif shape.has_text_frame:
-            self._text(shape, hidden)
-        self.found += hidden_block(unmarked(described), HiddenReason.PICTURE, page=self._number)
+            self._read_text(shape, hidden)
+        self.found += build_hidden_block(remove_link_marks(described), HiddenReason.PICTURE, page=self._number)
 
-    def _text(self, shape: Any, hidden: HiddenReason | None) -> None:
+    def _read_text(self, shape: Any, hidden: HiddenReason | None) -> None:
         kind = shape.placeholder_format.type if shape.is_placeholder else None
         if kind == PP_PLACEHOLDER.SLIDE_NUMBER:
             return
-        paragraphs = [self._paragraph(entry, shape, hidden) for entry in shape.element.iterfind(f"{P}txBody/{A}p")]
-        unseen = [each for pieces in paragraphs for each in unseen_blocks(pieces, page=self._number)]
+        paragraphs = [self._read_paragraph(entry, shape, hidden) for entry in shape.element.iterfind(f"{P}txBody/{A}p")]
+        unseen = [each for pieces in paragraphs for each in collect_hidden_blocks(pieces, page=self._number)]
         if kind in _TITLES:
-            title = " ".join(" ".join(map(seen_text, paragraphs)).split())
-            self.found += block("heading", title, level=1, page=self._number)
+            title = " ".join(" ".join(map(join_visible_text, paragraphs)).split())
+            self.found += build_block("heading", title, level=1, page=self._number)
         elif kind in _RUNNING:
-            self._footers += [block("running", "\n".join(map(seen_text, paragraphs)), page=self._number)]
+            self._footers += [build_block("running", "\n".join(map(join_visible_text, paragraphs)), page=self._number)]
         else:
-            self.found += self._listed(shape, paragraphs)
+            self.found += self._build_list_blocks(shape, paragraphs)
         self.found += unseen
 
-    def _listed(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
+    def _build_list_blocks(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
         """Return items for paragraphs with bullets or numbers, else paragraphs."""
         counts: dict[int, tuple[str, int]] = {}
         for element, pieces in zip(shape.element.iterfind(f"{P}txBody/{A}p"), paragraphs, strict=True):
-            text, level = seen_text(pieces), level_of(element)
+            text, level = join_visible_text(pieces), level_of(element)
             if not text.strip():
                 continue
-            mark = _mark(element, shape, self._slide)
+            mark = _find_list_mark(element, shape, self._slide)
             counts = {entry: count for entry, count in counts.items() if entry <= level}
             if mark is None or not mark.tag.endswith("}buAutoNum"):
                 counts.pop(level, None)
-                found = block("paragraph", text) if mark is None else item(text, depth=level)
+                found = build_block("paragraph", text) if mark is None else build_list_item(text, depth=level)
             else:
                 scheme, start = mark.get("type", ""), mark.get("startAt", "1")
                 last = counts.get(level, ("", 0))
-                number = last[1] + 1 if last[0] == scheme else whole(start)
+                number = last[1] + 1 if last[0] == scheme else parse_whole_number(start)
                 counts[level] = scheme, number
-                found = item(text, depth=level, number=slide_number(number, scheme))
+                found = build_list_item(text, depth=level, number=format_slide_number(number, scheme))
             yield from (replace(entry, page=self._number) for entry in found)
 
-    def _paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[Piece]:
+    def _read_paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[Piece]:
         pieces: list[Piece] = []
         whole = next((entry.find(f"{A}hlinkClick") for entry in shape.element.iter(f"{P}cNvPr")), None)
         for child in paragraph:
@@ -150,44 +151,44 @@ class _Slide:
                 pieces.append(Piece("\n", hidden))
             elif child.tag in (f"{A}r", f"{A}fld"):
                 if child.get("type") != "slidenum":
-                    pieces.append(self._run(child, shape, hidden, whole))
+                    pieces.append(self._read_run(child, shape, hidden, whole))
             elif isinstance(child.tag, str) and next(child.iter(f"{M}oMath"), None) is not None:
-                formulas_found = list(formulas(child))
+                formulas_found = list(iterate_formulas(child))
                 pieces += [Piece(f" {entry} ", hidden) for entry in formulas_found]
                 self._walk.losses["equations"] += not any(formulas_found)
         return pieces
 
-    def _run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> Piece:
+    def _read_run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> Piece:
         properties = run.find(f"{A}rPr")
         place, link = "", whole
         if properties is not None:
             baseline = properties.get("baseline", "0").strip("%")
             place = "" if not baseline.strip("-0") else "subscript" if baseline.startswith("-") else "superscript"
             link = properties.find(f"{A}hlinkClick") if properties.find(f"{A}hlinkClick") is not None else whole
-        address = address_of(self._slide.part, link.get(f"{RELATION}id")) if link is not None else ""
-        text = unmarked(run.findtext(f"{A}t") or "")
+        address = find_external_address(self._slide.part, link.get(f"{RELATION}id")) if link is not None else ""
+        text = remove_link_marks(run.findtext(f"{A}t") or "")
         return Piece(text, hidden or self._sight.why_run(run, shape), place, address)
 
-    def _frame(self, shape: Any, hidden: HiddenReason | None) -> None:
+    def _read_frame(self, shape: Any, hidden: HiddenReason | None) -> None:
         """Read a table, a chart, SmartArt; count an embedded file."""
         fields: dict[str, Any] = {"page": self._number, "hidden": hidden}
         for element in shape.element.iter(f"{A}tbl", CHART, NEW_CHART, f"{DIAGRAM}relIds", f"{P}oleObj"):
             if element.tag == f"{A}tbl":
-                self._table(element, shape, hidden)
+                self._read_table(element, shape, hidden)
                 return
             if element.tag == f"{P}oleObj":
                 self._walk.losses["objects"] += 1
                 return
             name = "dm" if element.tag == f"{DIAGRAM}relIds" else "id"
-            tree = related_tree(self._slide.part, element.get(RELATION + name))
+            tree = find_related_tree(self._slide.part, element.get(RELATION + name))
             if element.tag == f"{DIAGRAM}relIds":
-                self.found += diagram_blocks(tree, **fields) if tree is not None else []
+                self.found += build_diagram_blocks(tree, **fields) if tree is not None else []
                 continue
-            found = chart_blocks(tree, **fields) if tree is not None and element.tag == CHART else []
+            found = build_chart_blocks(tree, **fields) if tree is not None and element.tag == CHART else []
             self._walk.losses["charts"] += not found
             self.found += found
 
-    def _table(self, table: Any, shape: Any, hidden: HiddenReason | None) -> None:
+    def _read_table(self, table: Any, shape: Any, hidden: HiddenReason | None) -> None:
         properties = table.find(f"{A}tblPr")
         head = int(properties is not None and properties.get("firstRow") in ("1", "true"))
         grid, unseen = Grid(), []
@@ -196,18 +197,18 @@ class _Slide:
             for cell in row.iterfind(f"{A}tc"):
                 if cell.get("hMerge") in ("1", "true") or cell.get("vMerge") in ("1", "true"):
                     continue
-                pieces = [self._paragraph(entry, shape, hidden) for entry in cell.iterfind(f"{A}txBody/{A}p")]
-                unseen += [found for piece in pieces for found in unseen_blocks(piece, page=self._number)]
-                columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
+                pieces = [self._read_paragraph(entry, shape, hidden) for entry in cell.iterfind(f"{A}txBody/{A}p")]
+                unseen += [found for piece in pieces for found in collect_hidden_blocks(piece, page=self._number)]
+                columns, rows = (parse_whole_number(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
                     head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
-                text = "\n".join(cell_text for piece in pieces if (cell_text := seen_text(piece)).strip())
+                text = "\n".join(cell_text for piece in pieces if (cell_text := join_visible_text(piece)).strip())
                 cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
             grid.add_row(cells)
-        self.found += [*table_blocks(grid.rows, page=self._number), *unseen]
+        self.found += [*build_table_blocks(grid.rows, page=self._number), *unseen]
 
 
-def _in_order(shapes: Iterable[Any]) -> list[Any]:
+def _sort_shapes(shapes: Iterable[Any]) -> list[Any]:
     """Return the title first, then from the top down and from left to right."""
     return sorted(shapes, key=lambda entry: (not _is_title(entry), entry.top or 0, entry.left or 0))
 
@@ -220,19 +221,20 @@ def _choose_versions(tree: Any) -> None:
     for versions in list(tree.iter(VERSIONS)):
         parent = versions.getparent()
         if parent is not None:
-            kept = chosen(versions)
+            kept = choose_version(versions)
             place = parent.index(versions)
             parent[place : place + 1] = [] if kept is None else list(kept)
 
 
-def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
+def _find_list_mark(paragraph: Any, shape: Any, slide: Any) -> Any:
     """Return the bullet or number of a paragraph; None where it has none."""
     named = f"{A}lvl{level_of(paragraph) + 1}pPr"
     sources = [paragraph.find(f"{A}pPr")]
     if shape.is_placeholder:
         kind = shape.placeholder_format.type
         bodies = [
-            entry.find(f"{P}txBody/{A}lstStyle/{named}") for entry in (shape.element, *layout_elements(shape, slide))
+            entry.find(f"{P}txBody/{A}lstStyle/{named}")
+            for entry in (shape.element, *iterate_layout_elements(shape, slide))
         ]
         styles = slide.slide_layout.slide_master.element.find(f"{P}txStyles/{P}bodyStyle/{named}")
         sources += [*bodies, None if kind in _PLAIN_TEXT else styles]
@@ -252,23 +254,25 @@ def _is_bold(cell: Any) -> bool:
     return bool(runs) and all(entry is not None and entry.get("b") in ("1", "true") for entry in properties)
 
 
-def _notes(slide: Any, number: int) -> list[Block]:
+def _read_notes(slide: Any, number: int) -> list[Block]:
     """Return the speaker's notes, labelled as notes wherever they are quoted."""
     frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    text = unmarked(frame.text.strip()) if frame is not None else ""
+    text = remove_link_marks(frame.text.strip()) if frame is not None else ""
     label = "备注：" if _CHINESE.search(text) else "Speaker notes: "
-    return block("paragraph", label + text, page=number) if text else []
+    return build_block("paragraph", label + text, page=number) if text else []
 
 
-def _comments(slide: Any, number: int) -> Iterator[Block]:
+def _read_comments(slide: Any, number: int) -> Iterator[Block]:
     for rel in slide.part.rels.values():
         if rel.is_external or not rel.reltype.endswith("/comments"):
             continue
-        tree = tree_of(rel.target_part)
+        tree = parse_part(rel.target_part)
         texts = (
             [found for found in tree.iter() if str(found.tag).endswith(("}text", "}txBody"))]
             if tree is not None
             else []
         )
         for text in texts:
-            yield from hidden_block(unmarked("".join(text.itertext())), HiddenReason.COMMENT, page=number)
+            yield from build_hidden_block(
+                remove_link_marks("".join(text.itertext())), HiddenReason.COMMENT, page=number
+            )

@@ -9,7 +9,7 @@ from functools import lru_cache
 from locale import windows_locale
 from typing import Literal
 
-from knowledge.parsers.office.number_formats import sections
+from knowledge.parsers.office.number_formats import split_sections
 
 BUILT_IN = {
     "15": "d-mmm-yy", "16": "d-mmm", "17": "mmm-yy", "18": "h:mm AM/PM", "19": "h:mm:ss AM/PM", "20": "h:mm", "21": "h:mm:ss",
@@ -31,10 +31,10 @@ Token = tuple[str, str]
 """Kind and text: a literal, or a part of a moment."""
 
 
-def iso(value: Moment) -> str:
+def format_iso(value: Moment) -> str:
     """Return a time without a format: days without midnight, durations in hours."""
     if isinstance(value, timedelta):
-        return _at(value, _tokens("[h]:mm:ss" if value.total_seconds() % 60 else "[h]:mm"))
+        return _render_tokens(value, _tokenise_format("[h]:mm:ss" if value.total_seconds() % 60 else "[h]:mm"))
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
     if isinstance(value, time):
@@ -42,18 +42,18 @@ def iso(value: Moment) -> str:
     return value.isoformat()
 
 
-def shown_time(value: Moment, code: str) -> str:
-    """Format a time; as `iso` where the format is not one of times, or depends on the viewer's country."""
-    code = sections(code)[0]
-    tokens = () if _NOT_READ.search(code) else _tokens(code)
+def format_time(value: Moment, code: str) -> str:
+    """Format a time; as `format_iso` where the format is not one of times, or depends on the viewer's country."""
+    code = split_sections(code)[0]
+    tokens = () if _NOT_READ.search(code) else _tokenise_format(code)
     if not any(kind == "part" for kind, _text in tokens):
-        return iso(value)
+        return format_iso(value)
     country = _COUNTRY.search(code)
-    return " ".join(_at(value, tokens, country[1] if country else "").split())
+    return " ".join(_render_tokens(value, tokens, country[1] if country else "").split())
 
 
 @lru_cache(maxsize=256)
-def _tokens(code: str) -> tuple[Token, ...]:
+def _tokenise_format(code: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for token in _TOKEN.finditer(code):
         kind, text = token.lastgroup or "", token[token.lastgroup] if token.lastgroup else ""
@@ -61,10 +61,10 @@ def _tokens(code: str) -> tuple[Token, ...]:
             found.append(("part", text.lower() if kind != "half" else text.upper()))
         elif kind != "bracket":
             found.append(("literal", text or (" " if token[0].startswith("_") else "")))
-    return tuple(_minutes(found))
+    return tuple(_mark_minutes(found))
 
 
-def _minutes(tokens: list[Token]) -> list[Token]:
+def _mark_minutes(tokens: list[Token]) -> list[Token]:
     """Mark minutes as "n": the code of months after hours and before seconds means minutes."""
     parts = [at for at, (kind, _text) in enumerate(tokens) if kind == "part"]
     for place, at in enumerate(parts):
@@ -76,9 +76,9 @@ def _minutes(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _at(value: Moment, tokens: tuple[Token, ...], country: str = "") -> str:
+def _render_tokens(value: Moment, tokens: tuple[Token, ...], country: str = "") -> str:
     has_half = any("/" in text for kind, text in tokens if kind == "part")
-    moment, elapsed = _moment(value)
+    moment, elapsed = _convert_to_moment(value)
     places = max((len(text) - 1 for kind, text in tokens if kind == "part" and text[0] == "."), default=0)
     moment += timedelta(
         microseconds=0 if places else 500_000
@@ -86,12 +86,14 @@ def _at(value: Moment, tokens: tuple[Token, ...], country: str = "") -> str:
     elapsed += timedelta(microseconds=0 if places else 500_000)
     sign = "-" if isinstance(value, timedelta) and value < timedelta() else ""
     return sign + "".join(
-        text if kind == "literal" else _name(text, moment, country) or _part(text, moment, elapsed, has_half=has_half)
+        text
+        if kind == "literal"
+        else _find_calendar_name(text, moment, country) or _format_part(text, moment, elapsed, has_half=has_half)
         for kind, text in tokens
     )
 
 
-def _moment(value: Moment) -> tuple[datetime, timedelta]:
+def _convert_to_moment(value: Moment) -> tuple[datetime, timedelta]:
     """Return the moment on a calendar, and the time since the epoch of workbooks."""
     zero = datetime(1899, 12, 30)  # noqa: DTZ001 - a workbook knows no time zones
     if isinstance(value, timedelta):
@@ -104,7 +106,7 @@ def _moment(value: Moment) -> tuple[datetime, timedelta]:
     return value, value - zero
 
 
-def _name(text: str, moment: datetime, country: str) -> str:
+def _find_calendar_name(text: str, moment: datetime, country: str) -> str:
     """Return the name of a month or weekday; "" for other parts. country: Windows' number of it, for the language."""
     if len(text) < 3 or text[0] not in "md":
         return ""
@@ -123,7 +125,7 @@ def _name(text: str, moment: datetime, country: str) -> str:
     return name[:1] if len(text) == 5 else name
 
 
-def _part(text: str, moment: datetime, elapsed: timedelta, *, has_half: bool) -> str:
+def _format_part(text: str, moment: datetime, elapsed: timedelta, *, has_half: bool) -> str:
     seconds = int(elapsed.total_seconds())
     hour = (moment.hour % 12 or 12) if has_half else moment.hour
     width = len(text.strip("[]"))

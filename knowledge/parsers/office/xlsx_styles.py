@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from zipfile import ZipFile
 
-from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.html.css_values import over
-from knowledge.parsers.office.number_formats import BUILT_IN, GENERAL, sections
+from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, has_low_contrast
+from knowledge.parsers.html.css_values import blend_colours
+from knowledge.parsers.office.number_formats import BUILT_IN, GENERAL, split_sections
 from knowledge.parsers.office.time_formats import BUILT_IN as OF_TIMES
 
 _SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
@@ -32,7 +32,7 @@ class Style:
     fill: str = ""
 
 
-def styles_in(archive: ZipFile) -> dict[str, Style]:
+def read_styles(archive: ZipFile) -> dict[str, Style]:
     """Return the cell styles with an effect. Text is hidden by an empty number format, a font of no size, or one in the colour of the
     cell.
     """
@@ -48,38 +48,38 @@ def styles_in(archive: ZipFile) -> dict[str, Style]:
     fills = list(tree.iterfind("{*}fills/{*}fill"))
     known: dict[str, Style] = {}
     for number, style in enumerate(tree.iterfind("{*}cellXfs/{*}xf")):
-        font, fill = _at(fonts, style.get("fontId")), _at(fills, style.get("fillId"))
+        font, fill = _find_by_number(fonts, style.get("fontId")), _find_by_number(fills, style.get("fillId"))
         code = formats.get(style.get("numFmtId"), GENERAL)
-        found = _style(code, font, fill)
+        found = _build_style(code, font, fill)
         if found != Style():
             known[str(number)] = found
     return known
 
 
-def _style(code: str, font: Any, fill: Any) -> Style:
-    colour = _fill(fill) if fill is not None else None
+def _build_style(code: str, font: Any, fill: Any) -> Style:
+    colour = _read_fill_colour(fill) if fill is not None else None
     is_bold = is_struck = False
     reason = None
     if font is not None:
         is_bold, is_struck = is_on(font.find("{*}b")), is_on(font.find("{*}strike"))
-        found = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
-        if 0 < _points(font) < MIN_POINTS:
+        found = WHITE if _WHITE_FORMAT.search(code) else _read_colour(font.find("{*}color"))
+        if 0 < _read_font_size(font) < MIN_POINTS:
             reason = HiddenReason.TOO_SMALL
-        elif found and colour and blends_in(found, colour):
+        elif found and colour and has_low_contrast(found, colour):
             reason = HiddenReason.COLOUR
         elif is_struck:
             reason = HiddenReason.STRUCK
-    words, numbers = _shows_nothing(code)
+    words, numbers = _check_hiding_format(code)
     return Style(
         HiddenReason.CELL if words else reason,
         HiddenReason.CELL if numbers else reason,
         "" if code in (GENERAL, "@") else code,
         is_bold,
-        "" if colour == WHITE or fill is None else _name_of(fill),
+        "" if colour == WHITE or fill is None else _identify_fill(fill),
     )
 
 
-def _name_of(fill: Any) -> str:
+def _identify_fill(fill: Any) -> str:
     """Return a name that identifies a fill; "" for none."""
     pattern = fill.find("{*}patternFill")
     if pattern is not None and pattern.get("patternType", "none") in ("none", "gray125"):
@@ -87,55 +87,55 @@ def _name_of(fill: Any) -> str:
     return " ".join(f"{name}={value}" for item in fill.iter() for name, value in sorted(item.attrib.items()))
 
 
-def _shows_nothing(code: str) -> tuple[bool, bool]:
+def _check_hiding_format(code: str) -> tuple[bool, bool]:
     """Tell whether a number format hides words, and whether it hides every number."""
-    parts = sections(code)
+    parts = split_sections(code)
     empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in parts]
     return len(parts) > 3 and empty[3], len(parts) > 1 and all(empty[:3])
 
 
-def _points(font: Any) -> float:
+def _read_font_size(font: Any) -> float:
     size = font.find("{*}sz")
-    return number_in(size.get("val", "")) if size is not None else 0.0
+    return parse_number(size.get("val", "")) if size is not None else 0.0
 
 
-def number_in(text: str) -> float:
+def parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         return 0.0
 
 
-def _at(known: Sequence[Any], number: str | None) -> Any:
+def _find_by_number(known: Sequence[Any], number: str | None) -> Any:
     place = int(number or 0)
     return known[place] if place < len(known) else None
 
 
-def _colour(colour: Any) -> Colour | None:
+def _read_colour(colour: Any) -> Colour | None:
     if colour is None:
         return None
     if theme := colour.get("theme"):
-        return _tinted(_THEME.get(theme), number_in(colour.get("tint") or "0"))
+        return _tint_colour(_THEME.get(theme), parse_number(colour.get("tint") or "0"))
     if (indexed := colour.get("indexed") or "").isdecimal():
         return _INDEXED.get(int(indexed))
     hexed = (colour.get("rgb") or "")[-6:]
     return (int(hexed[:2], 16), int(hexed[2:4], 16), int(hexed[4:], 16)) if len(hexed) == 6 else None
 
 
-def _tinted(colour: Colour | None, tint: float) -> Colour | None:
+def _tint_colour(colour: Colour | None, tint: float) -> Colour | None:
     """Return a colour with a tint: darker below 0, lighter above."""
     if colour is None:
         return None
-    return over(WHITE if tint > 0 else (0, 0, 0), colour, min(1.0, abs(tint)))
+    return blend_colours(WHITE if tint > 0 else (0, 0, 0), colour, min(1.0, abs(tint)))
 
 
-def _fill(fill: Any) -> Colour | None:
+def _read_fill_colour(fill: Any) -> Colour | None:
     """Return the colour of a fill: white without one; None for patterns and gradients."""
     pattern = fill.find("{*}patternFill")
     if pattern is None:
         return None
     kind = pattern.get("patternType", "none")
-    return WHITE if kind == "none" else _colour(pattern.find("{*}fgColor")) if kind == "solid" else None
+    return WHITE if kind == "none" else _read_colour(pattern.find("{*}fgColor")) if kind == "solid" else None
 
 
 def is_on(mark: Any) -> bool:

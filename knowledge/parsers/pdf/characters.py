@@ -40,7 +40,7 @@ class Placement:
                 return x0, height - y1, x1, height - y0
 
 
-def characters(textpage: pdfium.PdfTextPage) -> Iterator[tuple[int, str]]:
+def iterate_characters(textpage: pdfium.PdfTextPage) -> Iterator[tuple[int, str]]:
     """Yield each character with its place; surrogate pairs (PDFium counts UTF-16) are joined, invalid ones are U+FFFD."""
     first = 0  # of two halves
     for i in range(pdfium_c.FPDFText_CountChars(textpage.raw)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from knowledge.parsers.blocks import Box, around
+from knowledge.parsers.blocks import Box, compute_bounding_box
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.lines import WIDE
 from knowledge.parsers.raised import DIGITS_LOWERED, DIGITS_RAISED
@@ -69,7 +69,7 @@ class Segment:
         return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
 
 
-def raised_or_lowered(char: str, box: Box, level: Box) -> str:
+def convert_script_character(char: str, box: Box, level: Box) -> str:
     """Return a smaller digit or sign above or below the line as a superscript or subscript character; else "".
 
     level: where the last character on the line stands; boxes reach from the font's ascent to its descent.
@@ -109,7 +109,7 @@ class RuledTable:
 
     @property
     def box(self) -> Box:
-        return around(cell for row in self.rows for cell in row if cell)
+        return compute_bounding_box(cell for row in self.rows for cell in row if cell)
 
 
 @dataclass
@@ -146,7 +146,7 @@ class Line:
 
     @property
     def box(self) -> Box:
-        return around((s.x0, s.y0, s.x1, s.y1) for s in self.segments)
+        return compute_bounding_box((s.x0, s.y0, s.x1, s.y1) for s in self.segments)
 
     @property
     def size(self) -> float:
@@ -161,10 +161,10 @@ class Line:
         return self.segments[-1].is_hyphenated
 
 
-def in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
+def group_in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
     """Return segments in groups, in reading order: full-width lines, then columns left to right."""
     ordered = sorted(segments, key=lambda s: (s.y0, s.x0))
-    gutter = _gutter(ordered)
+    gutter = _find_gutter(ordered)
     if gutter is None:
         if ordered:
             yield ordered
@@ -180,13 +180,13 @@ def in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
         if flow:
             yield flow
             flow = []
-        yield from in_reading_order(left)
-        yield from in_reading_order(right)
+        yield from group_in_reading_order(left)
+        yield from group_in_reading_order(right)
     if flow:
         yield flow
 
 
-def _gutter(segments: list[Segment]) -> float | None:
+def _find_gutter(segments: list[Segment]) -> float | None:
     """Return the x that fewest segments cross, within the middle half; None when more than a fifth of them cross it."""
     if len(segments) < 8:
         return None
@@ -209,7 +209,7 @@ def _is_prose(segments: list[Segment]) -> bool:
     return median(s.x1 - s.x0 for s in segments) > 0.55 * width and median(len(s.text) for s in segments) > 12
 
 
-def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
+def build_lines(segments: Iterable[Segment], page: Page) -> list[Line]:
     """Return visual lines, top to bottom; segments that overlap vertically by half share a line."""
     lines: list[Line] = []
     for segment in sorted(segments, key=lambda s: (s.middle[1], s.x0)):
@@ -225,7 +225,7 @@ def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
     return lines
 
 
-def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+def extract_vertical_text(segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
     """Return vertical Chinese text, right column first, as a segment for each paragraph; and all other segments."""
     columns: list[list[Segment]] = []
     for segment in segments:  # in the order of the file
@@ -253,7 +253,7 @@ def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Se
         else:
             paragraphs.append(column)
     taken = {id(s) for column in upright for s in column}
-    return [_one_of(paragraph) for paragraph in paragraphs], [s for s in segments if id(s) not in taken]
+    return [_merge_segments(paragraph) for paragraph in paragraphs], [s for s in segments if id(s) not in taken]
 
 
 def _is_stacked(above: Segment, segment: Segment) -> bool:
@@ -264,7 +264,7 @@ def _is_stacked(above: Segment, segment: Segment) -> bool:
     return abs(segment.middle[0] - above.middle[0]) < 0.4 * segment.size and 0 < step < _STACKED * segment.size
 
 
-def _one_of(parts: list[Segment]) -> Segment:
+def _merge_segments(parts: list[Segment]) -> Segment:
     xs, ys = [s.x0 for s in parts] + [s.x1 for s in parts], [s.y0 for s in parts] + [s.y1 for s in parts]
     text = "".join(s.text for s in parts)
     bold = all(s.bold for s in parts)

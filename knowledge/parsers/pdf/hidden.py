@@ -16,8 +16,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfMatrix
 
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.html.css_values import over
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, has_low_contrast
+from knowledge.parsers.html.css_values import blend_colours
 
 _MAX_SIDE = 1000  # pixels
 _MAX_RENDERED = 30  # objects of a page; those beyond are taken for what PDFium calls them
@@ -39,40 +39,42 @@ class Rendered:
 
     def colour_at(self, drawing: Any, box: Box) -> Colour | None:
         """Return what the object draws in the middle of a box; None where it is not drawn alone any more."""
-        bitmap = self._alone(drawing)
-        return self._pixel(bitmap, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if bitmap else None
+        bitmap = self._render_or_reuse(drawing)
+        return self._read_pixel(bitmap, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if bitmap else None
 
     def is_blank(self, drawing: Any, box: Box) -> bool:
         """Tell whether the object, alone on white, leaves the box white; True where it is not drawn alone any more."""
-        bitmap = self._alone(drawing)
+        bitmap = self._render_or_reuse(drawing)
         if bitmap is None:
             return True
         left, top, right, bottom = (round(side * self._scale) for side in box)
         points = ((x, y) for x in range(left, right + 1) for y in range(top, bottom + 1))
-        return all(blends_in(self._pixel(bitmap, x / self._scale, y / self._scale), WHITE) for x, y in points)
+        return all(
+            has_low_contrast(self._read_pixel(bitmap, x / self._scale, y / self._scale), WHITE) for x, y in points
+        )
 
-    def _pixel(self, bitmap: pdfium.PdfBitmap, x: float, y: float) -> Colour:
+    def _read_pixel(self, bitmap: pdfium.PdfBitmap, x: float, y: float) -> Colour:
         column = min(max(round(x * self._scale), 0), bitmap.width - 1)
         row = min(max(round(y * self._scale), 0), bitmap.height - 1)
         at = row * bitmap.stride + column * bitmap.n_channels
         blue, green, red = bitmap.buffer[at : at + 3]
         return red, green, blue
 
-    def _alone(self, drawing: Any) -> pdfium.PdfBitmap | None:
-        address = address_of(drawing)
+    def _render_or_reuse(self, drawing: Any) -> pdfium.PdfBitmap | None:
+        address = identify_object(drawing)
         if address not in self._drawings:
             if self._count >= _MAX_RENDERED or len(self._leaves) > _MAX_OBJECTS:
                 return None
             self._count += 1
-            self._drawings[address] = self._draw(address)
+            self._drawings[address] = self._render_object(address)
             if len(self._drawings) > _KEPT:
                 self._drawings.popitem(last=False)
         self._drawings.move_to_end(address)
         return self._drawings[address]
 
-    def _draw(self, address: int) -> pdfium.PdfBitmap:
+    def _render_object(self, address: int) -> pdfium.PdfBitmap:
         for leaf in self._leaves:
-            pdfium_c.FPDFPageObj_SetIsActive(leaf, address_of(leaf) == address)
+            pdfium_c.FPDFPageObj_SetIsActive(leaf, identify_object(leaf) == address)
         try:
             return self._page.render(scale=self._scale, may_draw_forms=False, draw_annots=False)
         finally:
@@ -80,7 +82,7 @@ class Rendered:
                 pdfium_c.FPDFPageObj_SetIsActive(leaf, True)
 
 
-def address_of(thing: Any) -> int:
+def identify_object(thing: Any) -> int:
     """Return the address that identifies an object of a page."""
     return ctypes.cast(thing, ctypes.c_void_p).value or 0
 
@@ -142,7 +144,7 @@ class Visibility:
         self._leaves: list[Any] = []
         self._areas: list[_Area] = []
         self._rendered = Rendered(page, self._leaves)
-        self._collect(page, PdfMatrix())
+        self._collect_objects(page, PdfMatrix())
         self._width, self._height = page.get_size()
         covered = sum((r - l) * (t - b) for l, b, r, t in (area.bounds for area in self._areas if area.is_picture))  # noqa: E741
         self.is_scan = covered >= _MIN_SCAN * self._width * self._height
@@ -156,22 +158,25 @@ class Visibility:
         if 0 < max(x1 - x0, y1 - y0) < SMALLEST_POINTS:
             return HiddenReason.TOO_SMALL
         handle = pdfium_c.FPDFText_GetTextObject(textpage.raw, index)
-        address = address_of(handle)
+        address = identify_object(handle)
         place = (raw.left + raw.right) / 2, (raw.bottom + raw.top) / 2
         if address != self._last[0] or self._last[1] is None:
             drawn = self._objects.get(address) or _Drawn(len(self._objects))
-            self._last = address, self._text(handle, drawn, place, _is_squeezed(textpage, index))
+            self._last = address, self._analyse_text(handle, drawn, place, _is_squeezed(textpage, index))
         text = self._last[1]
         if text is None or text.reason:
             return text.reason if text else None
-        if text.drawn.window and _share((raw.left, raw.bottom, raw.right, raw.top), text.drawn.window) < _MIN_LEFT:
+        if (
+            text.drawn.window
+            and _compute_visible_share((raw.left, raw.bottom, raw.right, raw.top), text.drawn.window) < _MIN_LEFT
+        ):
             return HiddenReason.OUTSIDE
         is_hidden = bool(text.colours) and all(
-            self._blends(colour, alpha, text, place, shown) for colour, alpha in text.colours
+            self._blends_with_background(colour, alpha, text, place, shown) for colour, alpha in text.colours
         )
         return HiddenReason.COLOUR if is_hidden else None
 
-    def _text(self, text: Any, drawn: _Drawn, place: tuple[float, float], is_squeezed: bool) -> _Text:
+    def _analyse_text(self, text: Any, drawn: _Drawn, place: tuple[float, float], is_squeezed: bool) -> _Text:
         if is_squeezed:
             return _Text(HiddenReason.TOO_SMALL, drawn, text)
         mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text)
@@ -183,9 +188,9 @@ class Visibility:
             return _Text(None if over_scan else HiddenReason.INVISIBLE, drawn, text)
         colours = []
         if mode not in _STROKED:
-            colours.append(_colour(pdfium_c.FPDFPageObj_GetFillColor, text))
+            colours.append(_read_colour(pdfium_c.FPDFPageObj_GetFillColor, text))
         if mode in _STROKED | _FILLED_AND_STROKED:
-            colours.append(_colour(pdfium_c.FPDFPageObj_GetStrokeColor, text))
+            colours.append(_read_colour(pdfium_c.FPDFPageObj_GetStrokeColor, text))
         seen = tuple((colour, alpha * drawn.opacity) for colour, alpha in colours)
         if all(alpha < _MIN_ALPHA for _, alpha in seen):
             return _Text(HiddenReason.INVISIBLE, drawn, text)
@@ -194,40 +199,42 @@ class Visibility:
 
     def _may_blend(self, colour: Colour, alpha: float) -> bool:
         grounds = {WHITE, *(area.colour for area in self._areas if area.colour)}
-        return any(blends_in(over(colour, ground, alpha), ground) for ground in grounds)
+        return any(has_low_contrast(blend_colours(colour, ground, alpha), ground) for ground in grounds)
 
-    def _blends(self, colour: Colour, alpha: float, text: _Text, place: tuple[float, float], shown: Bounds) -> bool:
+    def _blends_with_background(
+        self, colour: Colour, alpha: float, text: _Text, place: tuple[float, float], shown: Bounds
+    ) -> bool:
         behind = next(
             (area for area in reversed(self._areas) if area.order < text.drawn.order and area.holds(place)), None
         )
         background = behind.colour if behind else WHITE
-        if background is None or not blends_in(over(colour, background, alpha), background):
+        if background is None or not has_low_contrast(blend_colours(colour, background, alpha), background):
             return False
         truth = self._rendered.colour_at(behind.drawing, shown) if behind else WHITE
-        if truth and not blends_in(over(colour, truth, alpha), truth):
+        if truth and not has_low_contrast(blend_colours(colour, truth, alpha), truth):
             return False
         return colour != WHITE or self._rendered.is_blank(text.drawing, shown)
 
-    def _collect(self, parent: Any, matrix: PdfMatrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
+    def _collect_objects(self, parent: Any, matrix: PdfMatrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
         """Collect the areas that objects fill, and the order of all, forms opened. around: the enclosing form."""
-        for item in _objects(parent):
+        for item in _iterate_objects(parent):
             opacity = around.opacity if around else 1.0
-            window = _joint(around.window if around else None, _window(item, matrix))
+            window = _intersect_bounds(around.window if around else None, _find_clip_bounds(item, matrix))
             kind = pdfium_c.FPDFPageObj_GetType(item)
             is_form = kind == pdfium_c.FPDF_PAGEOBJ_FORM
             if is_form:
-                opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, item)[1]
-            drawn = self._objects[address_of(item)] = _Drawn(len(self._objects), window, opacity)
+                opacity *= _read_colour(pdfium_c.FPDFPageObj_GetFillColor, item)[1]
+            drawn = self._objects[identify_object(item)] = _Drawn(len(self._objects), window, opacity)
             if is_form and depth < _MAX_DEPTH:
-                self._collect(item, _matrix(item).multiply(matrix), depth=depth + 1, around=drawn)
+                self._collect_objects(item, _read_matrix(item).multiply(matrix), depth=depth + 1, around=drawn)
                 continue
             if not is_form:
                 self._leaves.append(item)
-            if kind != pdfium_c.FPDF_PAGEOBJ_TEXT and (area := _area(item, matrix, drawn)):
+            if kind != pdfium_c.FPDF_PAGEOBJ_TEXT and (area := _find_covered_area(item, matrix, drawn)):
                 self._areas.append(area)
 
 
-def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
+def _find_covered_area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
     """Return what an object covers; None for one that covers nothing."""
     kind = pdfium_c.FPDFPageObj_GetType(drawing)
     values = [ctypes.c_float() for _ in range(4)]
@@ -240,16 +247,16 @@ def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
         if not fill.value and not is_line:
             return None
         read = pdfium_c.FPDFPageObj_GetStrokeColor if is_line else pdfium_c.FPDFPageObj_GetFillColor
-        found, alpha = _colour(read, drawing)
+        found, alpha = _read_colour(read, drawing)
         if alpha < _MIN_ALPHA:
             return None
         is_opaque = drawn.opacity >= _OPAQUE and alpha >= _OPAQUE and not pdfium_c.FPDFPageObj_HasTransparency(drawing)
         colour = found if is_opaque and (is_line or _is_rectangle(drawing)) else None
-    cut = _joint(bounds, drawn.window)
+    cut = _intersect_bounds(bounds, drawn.window)
     return _Area(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
 
 
-def _objects(parent: Any) -> Iterator[Any]:
+def _iterate_objects(parent: Any) -> Iterator[Any]:
     """Yield the objects of a page, or of a form."""
     if isinstance(parent, pdfium.PdfPage):
         for index in range(pdfium_c.FPDFPage_CountObjects(parent.raw)):
@@ -259,27 +266,27 @@ def _objects(parent: Any) -> Iterator[Any]:
             yield pdfium_c.FPDFFormObj_GetObject(parent, index)
 
 
-def _matrix(thing: Any) -> PdfMatrix:
+def _read_matrix(thing: Any) -> PdfMatrix:
     found = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFPageObj_GetMatrix(thing, found)
     return PdfMatrix.from_raw(found)
 
 
-def _colour(read: Any, thing: Any) -> tuple[Colour, float]:
+def _read_colour(read: Any, thing: Any) -> tuple[Colour, float]:
     values = [ctypes.c_uint() for _ in range(4)]
     read(thing, *values)
     red, green, blue, alpha = (value.value for value in values)
     return (red, green, blue), alpha / 255
 
 
-def _share(bounds: Bounds, window: Bounds) -> float:
+def _compute_visible_share(bounds: Bounds, window: Bounds) -> float:
     """Return the share of a box inside a window, from 0 to 1."""
-    left, bottom, right, top = _joint(bounds, window) or bounds
+    left, bottom, right, top = _intersect_bounds(bounds, window) or bounds
     size = (bounds[2] - bounds[0]) * (bounds[3] - bounds[1])
     return (right - left) * (top - bottom) / size if size and (right - left) >= 0 else float(right >= left)
 
 
-def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
+def _intersect_bounds(a: Bounds | None, b: Bounds | None) -> Bounds | None:
     """Return the intersection of two bounds; None is unbounded. An empty box if they do not meet."""
     if a is None or b is None:
         return a or b
@@ -287,12 +294,12 @@ def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
     return (left, bottom, right, top) if left <= right and bottom <= top else _NOWHERE
 
 
-def _around(points: list[tuple[float, float]]) -> Bounds:
+def _compute_bounds(points: list[tuple[float, float]]) -> Bounds:
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, float]]:
+def _read_points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, float]]:
     x, y = ctypes.c_float(), ctypes.c_float()
     found = []
     for index in range(count):
@@ -301,15 +308,15 @@ def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, f
     return found
 
 
-def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
+def _find_clip_bounds(thing: Any, matrix: PdfMatrix) -> Bounds | None:
     """Return the bounds of an object's clip paths; None where there are none."""
     clip = pdfium_c.FPDFPageObj_GetClipPath(thing)
     window: Bounds | None = None
     for path in range(max(0, pdfium_c.FPDFClipPath_CountPaths(clip)) if clip else 0):
         segment_at = partial(pdfium_c.FPDFClipPath_GetPathSegment, clip, path)
-        points = _points(segment_at, max(0, pdfium_c.FPDFClipPath_CountPathSegments(clip, path)))
+        points = _read_points(segment_at, max(0, pdfium_c.FPDFClipPath_CountPathSegments(clip, path)))
         if points:
-            window = _joint(window, _around([matrix.on_point(*point) for point in points]))
+            window = _intersect_bounds(window, _compute_bounds([matrix.on_point(*point) for point in points]))
     return window
 
 
@@ -317,7 +324,7 @@ def _is_thick(path: Any, matrix: PdfMatrix, bounds: Bounds) -> bool:
     """Tell whether a line is thicker than its path is high or wide: such lines are drawn as backgrounds. bounds: with what it strokes."""
     width = ctypes.c_float()
     pdfium_c.FPDFPageObj_GetStrokeWidth(path, width)
-    joined = _matrix(path).multiply(matrix)
+    joined = _read_matrix(path).multiply(matrix)
     thick = width.value * abs(joined.a * joined.d - joined.b * joined.c) ** 0.5
     return bool(thick >= _THICK_POINTS and min(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= 2 * thick)
 
@@ -335,8 +342,8 @@ def _is_rectangle(path: Any) -> bool:
     count = pdfium_c.FPDFPath_CountSegments(path)
     if count not in _RECTANGLE_SEGMENTS:
         return False
-    points = _points(partial(pdfium_c.FPDFPath_GetPathSegment, path), count)
-    left, bottom, right, top = _around(points)
+    points = _read_points(partial(pdfium_c.FPDFPath_GetPathSegment, path), count)
+    left, bottom, right, top = _compute_bounds(points)
     return all(
         min(abs(x - left), abs(x - right)) < _ROUGHLY_POINTS and min(abs(y - bottom), abs(y - top)) < _ROUGHLY_POINTS
         for x, y in points

@@ -8,19 +8,19 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Any
 
-from knowledge.parsers.blocks import Block, BlockKind, Box, Link, block, item
+from knowledge.parsers.blocks import Block, BlockKind, Box, Link, build_block, build_list_item
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.pdf.geometry import (
     Line,
     Page,
     RuledTable,
     Segment,
-    in_reading_order,
-    lines_of,
-    vertical_paragraphs,
+    build_lines,
+    extract_vertical_text,
+    group_in_reading_order,
 )
 from knowledge.parsers.raised import DIGITS_RAISED
-from knowledge.parsers.tables import EMPTY, Cell, Row, table_blocks
+from knowledge.parsers.tables import EMPTY, Cell, Row, build_table_blocks
 
 _BULLET = re.compile(
     r"^\s*(?:(?P<sign>[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s))"
@@ -54,35 +54,35 @@ class _Piece:
     depth: int = 0
 
 
-def blocks_of(pages: Sequence[Page]) -> list[Block]:
+def build_blocks(pages: Sequence[Page]) -> list[Block]:
     """Return all blocks of a document in reading order; a running header or footer is kept at its first place."""
-    running = _running_lines(pages)
-    body_size = _body_size(pages)
+    running = _find_running_lines(pages)
+    body_size = _find_body_size(pages)
     seen: set[str] = set()
-    pieces = [(page, piece) for page in pages for piece in _pieces(page, running, seen, body_size)]
-    levels = _heading_levels([piece for _, piece in pieces], body_size)
-    words = _vocabulary(pages)
+    pieces = [(page, piece) for page in pages for piece in _split_page(page, running, seen, body_size)]
+    levels = _assign_heading_levels([piece for _, piece in pieces], body_size)
+    words = _collect_vocabulary(pages)
     blocks: list[Block] = []
     for page, piece in pieces:
-        level = levels.get(_style(piece)) if _may_be_heading(piece, body_size) else None
-        boxes = tuple(_share(box, page) for box in piece.boxes or [line.box for line in piece.lines])
-        found = _blocks(piece, words, level, page=page.number, boxes=boxes)
-        blocks += [_with_links(entry, piece, page) for entry in found]
+        level = levels.get(_find_font_style(piece)) if _may_be_heading(piece, body_size) else None
+        boxes = tuple(_convert_to_shares(box, page) for box in piece.boxes or [line.box for line in piece.lines])
+        found = _build_piece_blocks(piece, words, level, page=page.number, boxes=boxes)
+        blocks += [_add_links(entry, piece, page) for entry in found]
     return blocks
 
 
-def _blocks(piece: _Piece, words: set[str], level: int | None, **place: Any) -> list[Block]:
+def _build_piece_blocks(piece: _Piece, words: set[str], level: int | None, **place: Any) -> list[Block]:
     if piece.rows:
-        mended = {cell: replace(cell, text=_mended(cell.text, words)) for row in piece.rows for cell in row}
-        return table_blocks([[mended[cell] for cell in row] for row in piece.rows], **place)
-    text = _mended(_joined(piece.lines), words)
+        mended = {cell: replace(cell, text=_join_cut_words(cell.text, words)) for row in piece.rows for cell in row}
+        return build_table_blocks([[mended[cell] for cell in row] for row in piece.rows], **place)
+    text = _join_cut_words(_join_text_lines(piece.lines), words)
     if piece.kind == "item":
         text_left = text[marker.end() :] if (marker := _BULLET.match(text)) else text
-        return item(text_left, depth=piece.depth, number=piece.number, **place)
-    return block("heading" if level else piece.kind, text, level=level, number=piece.number, **place)
+        return build_list_item(text_left, depth=piece.depth, number=piece.number, **place)
+    return build_block("heading" if level else piece.kind, text, level=level, number=piece.number, **place)
 
 
-def _with_links(block: Block, piece: _Piece, page: Page) -> Block:
+def _add_links(block: Block, piece: _Piece, page: Page) -> Block:
     """Return a block with the addresses that its words lead to."""
     boxes = piece.boxes or [line.box for line in piece.lines]
     links: list[Link] = []
@@ -98,7 +98,7 @@ def _with_links(block: Block, piece: _Piece, page: Page) -> Block:
     return replace(block, links=tuple(links)) if links else block
 
 
-def _share(box: Box, page: Page) -> Box:
+def _convert_to_shares(box: Box, page: Page) -> Box:
     """Convert points to shares of the page, rounded to a tenth of a per mille, inside 0..1."""
     width, height = page.width or 1.0, page.height or 1.0
     x0, y0, x1, y1 = (
@@ -111,43 +111,45 @@ def _share(box: Box, page: Page) -> Box:
 # --- running headers and footers -----------------------------------------------------------------------------------
 
 
-def _masked(segment: Segment) -> str:
+def _mask_digits(segment: Segment) -> str:
     return re.sub(r"[\d\s]+", "#", segment.text)
 
 
-def _in_margin(segment: Segment, page: Page) -> bool:
+def _is_in_margin(segment: Segment, page: Page) -> bool:
     y = segment.middle[1] / (page.height or 1.0)
     return y < _MARGIN or y > 1 - _MARGIN
 
 
-def _running_lines(pages: Sequence[Page]) -> set[str]:
+def _find_running_lines(pages: Sequence[Page]) -> set[str]:
     """Return texts (digits masked) in the margins of at least half of all pages, two or more."""
-    counts = Counter(text for page in pages for text in {_masked(s) for s in page.segments if _in_margin(s, page)})
+    counts = Counter(
+        text for page in pages for text in {_mask_digits(s) for s in page.segments if _is_in_margin(s, page)}
+    )
     return {text for text, count in counts.items() if count >= max(2, len(pages) / 2)}
 
 
 # --- pages to pieces -----------------------------------------------------------------------------------------------
 
 
-def _pieces(page: Page, running: set[str], seen: set[str], body_size: float) -> Iterator[_Piece]:
+def _split_page(page: Page, running: set[str], seen: set[str], body_size: float) -> Iterator[_Piece]:
     """Yield the pieces of a page. seen: running lines of earlier pages."""
-    repeated = [s for s in page.segments if _in_margin(s, page) and _masked(s) in running]
+    repeated = [s for s in page.segments if _is_in_margin(s, page) and _mask_digits(s) in running]
     segments = [s for s in page.segments if s not in repeated]
-    new = [s for s in repeated if _masked(s) not in seen and not _PAGE_NUMBER.fullmatch(s.text)]
-    seen.update(map(_masked, repeated))
-    margins = [_Piece([line], "running") for line in lines_of(new, page)]
+    new = [s for s in repeated if _mask_digits(s) not in seen and not _PAGE_NUMBER.fullmatch(s.text)]
+    seen.update(map(_mask_digits, repeated))
+    margins = [_Piece([line], "running") for line in build_lines(new, page)]
     yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
-    upright, segments = vertical_paragraphs(segments)
+    upright, segments = extract_vertical_text(segments)
     yield from (_Piece([Line([entry], page)]) for entry in upright)
     tables: list[tuple[float, _Piece]] = []
     for table in page.tables:
-        piece, segments = _ruled_table(table, segments, page)
+        piece, segments = _extract_ruled_table(table, segments, page)
         if piece:
             tables.append((table.box[1], piece))
     tables.sort(key=lambda entry: entry[0], reverse=True)
-    notes, segments = _footnotes(segments, page, body_size)
-    for band in in_reading_order(segments):
-        for piece in _group(lines_of(band, page)):
+    notes, segments = _extract_footnotes(segments, page, body_size)
+    for band in group_in_reading_order(segments):
+        for piece in _group_lines(build_lines(band, page)):
             while tables and tables[-1][0] <= piece.lines[0].box[1]:
                 yield tables.pop()[1]
             yield piece
@@ -157,11 +159,11 @@ def _pieces(page: Page, running: set[str], seen: set[str], body_size: float) -> 
     yield from (piece for piece in margins if piece.lines[0].box[1] >= page.height / 2)
 
 
-def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[list[_Piece], list[Segment]]:
+def _extract_footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[list[_Piece], list[Segment]]:
     """Return the footnotes of a page, and the segments above them: smaller lines at its foot that begin with what the text refers to."""
     above = "".join(s.text for s in segments if s.size > _SMALLER * body_size)
     lowest = max((s.y1 for s in segments if s.size > _SMALLER * body_size), default=0.0)
-    lines = lines_of((s for s in segments if s.size <= _SMALLER * body_size and s.y0 >= lowest), page)
+    lines = build_lines((s for s in segments if s.size <= _SMALLER * body_size and s.y0 >= lowest), page)
     notes: list[_Piece] = []
     for line in lines:
         mark = found[1] if (found := _NOTE.match(line.text)) else ""
@@ -174,29 +176,29 @@ def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[l
     return notes, [s for s in segments if id(s) not in taken]
 
 
-def _ruled_table(table: RuledTable, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
+def _extract_ruled_table(table: RuledTable, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
     """Return the table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
     inside: dict[tuple[int, int], list[Segment]] = {}
     outside: list[Segment] = []
     for segment in segments:
-        row = _row_at(table, segment)
+        row = _find_row(table, segment)
         if row is None:
             outside.append(segment)
             continue
         for piece in segment.cut_at(cell[0] for cell in table.rows[row] if cell):
-            inside.setdefault((row, _column_at(table.rows[row], piece)), []).append(piece)
+            inside.setdefault((row, _find_column(table.rows[row], piece)), []).append(piece)
     if len({column for _, column in inside}) < 2 or len({row for row, _ in inside}) < 2:
         return None, segments
 
     def cell_of(r: int, c: int) -> Cell:
         held = inside.get((r, c), [])
         is_bold = bool(held) and all(entry.bold for entry in held)
-        return Cell(_joined(lines_of(held, page)), is_name=is_bold) if held else EMPTY
+        return Cell(_join_text_lines(build_lines(held, page)), is_name=is_bold) if held else EMPTY
 
     return _Piece([], "table", table.filled(cell_of), [table.box]), outside
 
 
-def _row_at(table: RuledTable, segment: Segment) -> int | None:
+def _find_row(table: RuledTable, segment: Segment) -> int | None:
     """Return the row whose cells hold the middle of the segment's height and some of its width."""
     y = segment.middle[1]
     for number, row in enumerate(table.rows):
@@ -205,7 +207,7 @@ def _row_at(table: RuledTable, segment: Segment) -> int | None:
     return None
 
 
-def _column_at(row: list[Box | None], piece: Segment) -> int:
+def _find_column(row: list[Box | None], piece: Segment) -> int:
     """Return the cell that begins nearest to the left of the piece's middle."""
     begun = [(cell[0], column) for column, cell in enumerate(row) if cell and cell[0] <= piece.middle[0]]
     return max(begun)[1] if begun else 0
@@ -214,17 +216,17 @@ def _column_at(row: list[Box | None], piece: Segment) -> int:
 # --- lines to pieces -----------------------------------------------------------------------------------------------
 
 
-def _group(lines: list[Line]) -> Iterator[_Piece]:
+def _group_lines(lines: list[Line]) -> Iterator[_Piece]:
     for is_cells, run in groupby(lines, key=lambda line: len(line.segments) > 1):
         group = list(run)
-        table = _unruled_table(group) if is_cells and len(group) >= 3 else None
+        table = _detect_unruled_table(group) if is_cells and len(group) >= 3 else None
         if table:
             yield table
         else:
-            yield from _paragraphs(group)
+            yield from _split_paragraphs(group)
 
 
-def _unruled_table(lines: list[Line]) -> _Piece | None:
+def _detect_unruled_table(lines: list[Line]) -> _Piece | None:
     """Return a table of three or more lines whose segments align in separate columns; None otherwise."""
     columns: list[list[float]] = []
     for segment in sorted((s for line in lines for s in line.segments), key=lambda s: s.x0):
@@ -234,28 +236,28 @@ def _unruled_table(lines: list[Line]) -> _Piece | None:
             columns.append([segment.x0, segment.x1])
     if len(columns) < 2 or len(columns) < max(len(line.segments) for line in lines):
         return None
-    rows = [[_cell([s for s in line.segments if x0 <= s.x0 <= x1]) for x0, x1 in columns] for line in lines]
+    rows = [[_build_cell([s for s in line.segments if x0 <= s.x0 <= x1]) for x0, x1 in columns] for line in lines]
     return _Piece(lines, "table", rows)
 
 
-def _cell(segments: Sequence[Segment]) -> Cell:
+def _build_cell(segments: Sequence[Segment]) -> Cell:
     text = " ".join(s.text for s in segments)
     return Cell(text, is_name=all(s.bold for s in segments)) if text else EMPTY
 
 
-def _paragraphs(lines: list[Line]) -> Iterator[_Piece]:
-    pitch = _pitch(lines)
+def _split_paragraphs(lines: list[Line]) -> Iterator[_Piece]:
+    pitch = _compute_line_pitch(lines)
     current: list[Line] = []
     for line in lines:
         if current and _starts_block(current, line, pitch):
-            yield from _of(current)
+            yield from _build_pieces(current)
             current = []
         current.append(line)
     if current:
-        yield from _of(current)
+        yield from _build_pieces(current)
 
 
-def _pitch(lines: list[Line]) -> float:
+def _compute_line_pitch(lines: list[Line]) -> float:
     """Return the usual distance between the tops of two lines, in line heights."""
     steps = [b.box[1] - a.box[1] for a, b in pairwise(lines) if abs(a.size - b.size) < 0.5]
     close = [step for step in steps if 0 < step < 40]
@@ -279,7 +281,7 @@ def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
     return ragged and indent >= 0.8 * line.size
 
 
-def _of(lines: list[Line]) -> Iterator[_Piece]:
+def _build_pieces(lines: list[Line]) -> Iterator[_Piece]:
     """Return lines as a paragraph or caption, or as list items: several, or one with a bullet."""
     starts = [place for place, line in enumerate(lines) if _BULLET.match(line.text)]
     first = _BULLET.match(lines[0].text)
@@ -298,7 +300,7 @@ def _of(lines: list[Line]) -> Iterator[_Piece]:
         yield _Piece(lines[start:end], "item", number=number, depth=len(indents) - 1)
 
 
-def _joined(lines: list[Line]) -> str:
+def _join_text_lines(lines: list[Line]) -> str:
     """Join lines as running text; the mark of a word cut at a line end stays between its halves."""
     joined: list[str] = []
     for line in lines:
@@ -311,7 +313,7 @@ def _joined(lines: list[Line]) -> str:
     return join_lines(joined).strip(_CUT)
 
 
-def _vocabulary(pages: Sequence[Page]) -> set[str]:
+def _collect_vocabulary(pages: Sequence[Page]) -> set[str]:
     """Return the words of the document in lower case, without the halves of cut words."""
     words: set[str] = set()
     is_second_half = False
@@ -322,7 +324,7 @@ def _vocabulary(pages: Sequence[Page]) -> set[str]:
     return words
 
 
-def _mended(text: str, words: set[str]) -> str:
+def _join_cut_words(text: str, words: set[str]) -> str:
     """Join cut words; with a hyphen where the document uses both halves as words and never the whole."""
 
     def whole(match: re.Match[str]) -> str:
@@ -336,7 +338,7 @@ def _mended(text: str, words: set[str]) -> str:
 # --- headings ------------------------------------------------------------------------------------------------------
 
 
-def _body_size(pages: Sequence[Page]) -> float:
+def _find_body_size(pages: Sequence[Page]) -> float:
     """Return the font size of most characters, in points."""
     sizes: Counter[float] = Counter()
     for page in pages:
@@ -345,7 +347,7 @@ def _body_size(pages: Sequence[Page]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
-def _style(piece: _Piece) -> tuple[float, bool]:
+def _find_font_style(piece: _Piece) -> tuple[float, bool]:
     if not piece.lines:
         return 0.0, False
     return round(max(line.size for line in piece.lines) * 2) / 2, all(line.bold for line in piece.lines)
@@ -355,17 +357,17 @@ def _may_be_heading(piece: _Piece, body_size: float) -> bool:
     """Tell whether it is short, and larger than the body or bold; a bold line that ends like a sentence is emphasis."""
     if piece.kind != "paragraph" or not piece.lines or len(piece.lines) > 3:
         return False
-    text = _joined(piece.lines)
+    text = _join_text_lines(piece.lines)
     if not 1 < len(text) <= _MAX_HEADING_CHARACTERS or not re.search(r"\w", text):
         return False
-    size, bold = _style(piece)
+    size, bold = _find_font_style(piece)
     if size >= 1.14 * body_size:
         return True
     return bold and size >= 0.98 * body_size and len(text) <= 90 and not _ENDS_SENTENCE.search(text)
 
 
-def _heading_levels(pieces: Sequence[_Piece], body_size: float) -> dict[tuple[float, bool], int]:
+def _assign_heading_levels(pieces: Sequence[_Piece], body_size: float) -> dict[tuple[float, bool], int]:
     """Return heading levels by font style, the largest first; all styles after the fifth share level 6."""
-    styles = {_style(piece) for piece in pieces if _may_be_heading(piece, body_size)}
+    styles = {_find_font_style(piece) for piece in pieces if _may_be_heading(piece, body_size)}
     ordered = sorted(styles, reverse=True)
     return {style: min(i, 6) for i, style in enumerate(ordered, start=1)}

@@ -17,36 +17,36 @@ SCALE = 2.0  # pixels a point: sharp on a laptop, about 200 KB a page
 MAX_SIDE = 2400  # pixels; a poster must not cost a gigabyte
 
 
-def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
+def render_page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
     """Return the page as PNG, None where there is no such page. number: from 1. Raises the libraries' errors for other files."""
-    image = _pdf_page(path, number) if is_pdf(path) else _frame(path, number, limits)
-    return None if image is None else _png(image)
+    image = _render_pdf_page(path, number) if is_pdf(path) else _load_frame(path, number, limits)
+    return None if image is None else _encode_png(image)
 
 
-def inner_png(path: Path, name: str, limits: ParseLimits) -> bytes:
+def render_inner_png(path: Path, name: str, limits: ParseLimits) -> bytes:
     """Return a picture inside an Office file as PNG. name: of the part that holds it. Raises the libraries' errors for a damaged one."""
-    image = inner_picture(path, name, limits)
+    image = load_inner_picture(path, name, limits)
     image.thumbnail((MAX_SIDE, MAX_SIDE))
-    return _png(image)
+    return _encode_png(image)
 
 
-def inner_picture(path: Path, name: str, limits: ParseLimits) -> Image.Image:
-    """Return a picture inside an Office file, as `upright` has it. name: of the part that holds it."""
+def load_inner_picture(path: Path, name: str, limits: ParseLimits) -> Image.Image:
+    """Return a picture inside an Office file, as `open_upright_picture` has it. name: of the part that holds it."""
     with ZipFile(path) as archive:
-        return upright(io.BytesIO(archive.read(name)), limits)
+        return open_upright_picture(io.BytesIO(archive.read(name)), limits)
 
 
-def _png(image: Image.Image) -> bytes:
+def _encode_png(image: Image.Image) -> bytes:
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()
 
 
 def is_pdf(path: Path) -> bool:
-    return b"%PDF-" in detect.head(path)[:1024]
+    return b"%PDF-" in detect.read_head(path)[:1024]
 
 
-def upright(source: Path | io.BytesIO, limits: ParseLimits, *, frame: int = 0) -> Image.Image:
+def open_upright_picture(source: Path | io.BytesIO, limits: ParseLimits, *, frame: int = 0) -> Image.Image:
     """Return a picture as people see it, on white where transparent. frame: from 0. Raises Rejected before a huge one is unpacked."""
     with Image.open(source) as image:
         image.seek(frame)
@@ -56,7 +56,7 @@ def upright(source: Path | io.BytesIO, limits: ParseLimits, *, frame: int = 0) -
     return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
 
 
-def _pdf_page(path: Path, number: int) -> Image.Image | None:
+def _render_pdf_page(path: Path, number: int) -> Image.Image | None:
     with pdfium.PdfDocument(path) as document:
         if not 1 <= number <= len(document):
             return None
@@ -65,9 +65,9 @@ def _pdf_page(path: Path, number: int) -> Image.Image | None:
         return image
 
 
-def _frame(path: Path, number: int, limits: ParseLimits) -> Image.Image | None:
+def _load_frame(path: Path, number: int, limits: ParseLimits) -> Image.Image | None:
     try:
-        image = upright(path, limits, frame=number - 1)
+        image = open_upright_picture(path, limits, frame=number - 1)
     except EOFError:  # Pillow's word for a frame that is not there
         return None
     image.thumbnail((MAX_SIDE, MAX_SIDE))

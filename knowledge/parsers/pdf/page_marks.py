@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from knowledge.parsers.blocks import Box, PageMarks, around
-from knowledge.parsers.pdf.characters import Placement, characters
+from knowledge.parsers.blocks import Box, PageMarks, compute_bounding_box
+from knowledge.parsers.pdf.characters import Placement, iterate_characters
 from knowledge.parsers.pdf.page_image import is_pdf
 
 MIN = 0.5  # share of the quotation that has to be found
@@ -26,7 +26,7 @@ class _Letter:
     box: Box
 
 
-def page_marks(path: Path, number: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
+def locate_quotation(path: Path, number: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
     """Return the quotation on a page; None for other files, or without such a page. number: from 1. within: the blocks that hold it.
 
     Letters and digits alone are compared: white space, hyphens at line ends and signs differ between a page and its text.
@@ -38,19 +38,21 @@ def page_marks(path: Path, number: int, quoted: str, within: Sequence[Box]) -> P
             return None
         page = document[number - 1]
         width, height = page.get_size()
-        letters = [item for item in _letters(page, width, height) if _is_within(item.box, within)]
-        return PageMarks(width, height, tuple(_lines(_located(letters, "".join(_folded(quoted))))))
+        letters = [item for item in _read_letters(page, width, height) if _is_within(item.box, within)]
+        return PageMarks(
+            width, height, tuple(_build_line_boxes(_match_quotation(letters, "".join(_fold_text(quoted)))))
+        )
 
 
-def _letters(page: pdfium.PdfPage, width: float, height: float) -> Iterator[_Letter]:
+def _read_letters(page: pdfium.PdfPage, width: float, height: float) -> Iterator[_Letter]:
     place, textpage = Placement(page), page.get_textpage()
-    for index, char in characters(textpage):
-        for folded in _folded(char):
+    for index, char in iterate_characters(textpage):
+        for folded in _fold_text(char):
             x0, y0, x1, y1 = place.box_of(textpage, index)
             yield _Letter(folded, (x0 / width, y0 / height, x1 / width, y1 / height))
 
 
-def _folded(text: str) -> Iterator[str]:
+def _fold_text(text: str) -> Iterator[str]:
     return (char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
 
 
@@ -59,7 +61,7 @@ def _is_within(box: Box, blocks: Iterable[Box]) -> bool:
     return any(x0 - SLACK <= x <= x1 + SLACK and y0 - SLACK <= y <= y1 + SLACK for x0, y0, x1, y1 in blocks)
 
 
-def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
+def _match_quotation(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
     """Return the letters of the quotation: all of them in a row, else the pieces that are found, where they are half of it."""
     text = "".join(item.folded for item in letters)
     start = text.find(wanted) if wanted else -1
@@ -70,7 +72,7 @@ def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
     return found if wanted and len(found) >= MIN * len(wanted) else []
 
 
-def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:
+def _build_line_boxes(letters: Sequence[_Letter]) -> Iterator[Box]:
     """Return one box around the letters of each line, in their order."""
     number, before = 0, None
     numbered = []
@@ -81,4 +83,4 @@ def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:
         numbered.append((number, letter.box))
         before = letter.box
     for _number, line in groupby(numbered, key=lambda item: item[0]):
-        yield around(box for _at, box in line)
+        yield compute_bounding_box(box for _at, box in line)

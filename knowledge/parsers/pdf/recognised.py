@@ -8,7 +8,7 @@ from typing import Any
 
 from knowledge.parsers.blocks import Block, Box, Picture
 from knowledge.parsers.pdf.geometry import Page, Segment
-from knowledge.parsers.pdf.layout import blocks_of
+from knowledge.parsers.pdf.layout import build_blocks
 
 LINE = 12.0
 _STEP = 1.25  # between sizes of letters: boxes of lines are a little higher or lower with each letter
@@ -41,26 +41,26 @@ class RecognisedPage:
         return cls(value["width"], value["height"], lines, value["turns"])
 
 
-def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Block]]:
+def build_picture_blocks(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Block]]:
     """Return the blocks of each picture in reading order, with paragraphs, lists and tables as far as their places show.
 
     Those of a page are headings where they are larger, and know their places on it; those of a picture inside a text are neither.
     """
-    pages = [_page(number, item) for number, item in enumerate(found.values(), start=1)]
+    pages = [_build_page(number, item) for number, item in enumerate(found.values(), start=1)]
     whole = [page for picture, page in zip(found, pages, strict=True) if not picture.name]
     inside = [page for picture, page in zip(found, pages, strict=True) if picture.name]
-    blocks = blocks_of(whole) + [block for page in inside for block in blocks_of([page])]
+    blocks = build_blocks(whole) + [block for page in inside for block in build_blocks([page])]
     of_page: dict[int | None, list[Block]] = {}
     for block in blocks:
         of_page.setdefault(block.page, []).append(block)
     return {
-        picture: [_of(picture, block, page.turns) for block in of_page.get(number, [])]
+        picture: [_place_block(picture, block, page.turns) for block in of_page.get(number, [])]
         for number, (picture, page) in enumerate(found.items(), start=1)
     }
 
 
-def _of(picture: Picture, block: Block, turns: int) -> Block:
-    boxes = tuple(_turned_back(box, turns) for box in block.boxes)
+def _place_block(picture: Picture, block: Block, turns: int) -> Block:
+    boxes = tuple(_rotate_back(box, turns) for box in block.boxes)
     block = replace(block, page=picture.page, boxes=boxes, is_recognised=True)
     if not picture.name:
         return block
@@ -68,7 +68,7 @@ def _of(picture: Picture, block: Block, turns: int) -> Block:
     return replace(block, kind=kind, level=None, boxes=())
 
 
-def _turned_back(box: Box, turns: int) -> Box:
+def _rotate_back(box: Box, turns: int) -> Box:
     """Convert a box on the turned picture to one on the original picture."""
     for _ in range(turns):
         x0, y0, x1, y1 = box
@@ -76,16 +76,18 @@ def _turned_back(box: Box, turns: int) -> Box:
     return box
 
 
-def _page(number: int, found: RecognisedPage) -> Page:
+def _build_page(number: int, found: RecognisedPage) -> Page:
     """Return the picture as a page on which the usual line is LINE points high, however large it is."""
     heights = [(line.box[3] - line.box[1]) * found.height for line in found.lines]
     scale = LINE / (median(heights) if heights else LINE)
     page = Page(number, found.width * scale, found.height * scale, [], [])
-    page.segments = [_segment(line, height * scale, page) for line, height in zip(found.lines, heights, strict=True)]
+    page.segments = [
+        _build_segment(line, height * scale, page) for line, height in zip(found.lines, heights, strict=True)
+    ]
     return page
 
 
-def _segment(line: RecognisedLine, height: float, page: Page) -> Segment:
+def _build_segment(line: RecognisedLine, height: float, page: Page) -> Segment:
     x0, x1 = line.box[0] * page.width, line.box[2] * page.width
     y0, y1 = line.box[1] * page.height, line.box[3] * page.height
     size = _SIZE_A_HEIGHT * LINE * _STEP ** round(log(max(height, 1.0) / LINE, _STEP))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.embedding.base import ModelMissing, readable
+from knowledge.embedding.base import ModelMissing, sanitise_text
 from knowledge.embedding.sentence_transformers import load_library
 from knowledge.retrieval.rerank.base import Candidate, RerankerUnavailable, RerankQuery
 
@@ -16,7 +16,7 @@ BATCH_TEXTS = 16
 CHARACTERS = 16_384  # of one text; cross-encoders read 512 tokens, a few 8,192
 
 
-def _as_it_is(logits: Any) -> Any:
+def _keep_raw_output(logits: Any) -> Any:
     """Return a model's raw output, before the activation that only some models have."""
     return logits
 
@@ -47,18 +47,18 @@ class CrossEncoderReranker:
         """Return how well each text answers the query, (n,), higher is better, in the order of `texts`; empty in, empty out."""
         if not texts:
             return np.zeros(0, np.float32)
-        asked = readable(query, characters=CHARACTERS)
-        pairs = [(asked, readable(text, characters=CHARACTERS)) for text in texts]
+        asked = sanitise_text(query, characters=CHARACTERS)
+        pairs = [(asked, sanitise_text(text, characters=CHARACTERS)) for text in texts]
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._load()
+                self._loaded = self._load_model()
             logits = self._loaded.predict(
-                pairs, batch_size=BATCH_TEXTS, show_progress_bar=False, activation_fn=_as_it_is
+                pairs, batch_size=BATCH_TEXTS, show_progress_bar=False, activation_fn=_keep_raw_output
             )
         scores = 1 / (1 + np.exp(-np.clip(np.asarray(logits, np.float32), -50, 50)))
         return np.asarray(scores, np.float32).reshape(len(texts))
 
-    def _load(self) -> Any:
+    def _load_model(self) -> Any:
         try:
             library = load_library()
         except ModelMissing as error:

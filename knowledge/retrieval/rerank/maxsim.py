@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.retrieval.rerank.base import Candidate, RerankQuery
-from knowledge.retrieval.token_vectors import Floats, calibration, centred
+from knowledge.retrieval.token_vectors import Floats, centre_tokens, load_calibration
 
 TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
 MIDDLE = np.float32(7.5)  # of the 16 levels
@@ -19,18 +19,18 @@ MAX_TOKENS = 64  # of a question; the heaviest are kept, which bounds the time
 LEXICAL_SHARE = np.float32(0.05)  # of the lexical score beside the cover; ADR 0004
 
 
-def pack(tokens: Floats) -> bytes:
+def pack_tokens(tokens: Floats) -> bytes:
     """Pack (tokens, 384) unit vectors into 128 bytes each: dimension d in the low half of byte d, d + 128 in the high."""
     if not len(tokens):
         return b""
-    levels = centred(tokens) @ calibration().rotation
-    levels /= calibration().step
+    levels = centre_tokens(tokens) @ load_calibration().rotation
+    levels /= load_calibration().step
     levels += 8
     nibbles = np.clip(levels, 0, 15, out=levels).astype(np.uint8)  # cuts off what is behind the point
     return bytes((nibbles[:, :TOKEN_BYTES] | nibbles[:, TOKEN_BYTES:] << 4).tobytes())
 
 
-def maxsim(question: RerankQuery, packed: Sequence[bytes]) -> Floats:
+def compute_maxsim(question: RerankQuery, packed: Sequence[bytes]) -> Floats:
     """Return how well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
 
     A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight, and by how
@@ -42,16 +42,18 @@ def maxsim(question: RerankQuery, packed: Sequence[bytes]) -> Floats:
     filled = [index for index, one in enumerate(packed) if one]
     if question.tokens is None or not len(question.tokens) or not filled:
         return scores
-    tokens, weights = _heaviest(question)
-    similar = _similarities(tokens, b"".join(packed[index] for index in filled))
+    tokens, weights = _select_heaviest_tokens(question)
+    similar = _compute_similarities(tokens, b"".join(packed[index] for index in filled))
     lengths = np.array([len(packed[index]) // TOKEN_BYTES for index in filled])
-    scores[filled] = _coverage(similar, lengths, weights)
+    scores[filled] = _compute_mean_coverage(similar, lengths, weights)
     return scores
 
 
-def _similarities(tokens: Floats, packed: bytes) -> Floats:
+def _compute_similarities(tokens: Floats, packed: bytes) -> Floats:
     """Return the cosines of every packed token with every token of the question: (packed tokens, tokens)."""
-    asked = (centred(tokens) @ calibration().rotation * calibration().step).T  # steps here: levels stay small integers
+    asked = (
+        centre_tokens(tokens) @ load_calibration().rotation * load_calibration().step
+    ).T  # steps here: levels stay small integers
     levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
     similar = (levels & 0x0F).astype(np.float32) @ asked[:TOKEN_BYTES]
     similar += (levels >> 4).astype(np.float32) @ asked[TOKEN_BYTES:]
@@ -59,13 +61,13 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
     return similar
 
 
-def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
+def _compute_mean_coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
     """Return the mean of the whole passage's cover and its best window's: (passages,).
 
     similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: of the question's tokens.
     """
-    covers, windows, passage = _covers(similar, lengths)
-    weights = _telling(covers, weights)
+    covers, windows, passage = _compute_token_coverage(similar, lengths)
+    weights = _weigh_by_spread(covers, weights)
     # not `@`: beside short rows BLAS reads what is no part of them, and NumPy then warns of invalid values
     whole = (covers * weights).sum(axis=1)
     densest = np.maximum.reduceat((windows * weights).sum(axis=1), np.flatnonzero(np.diff(passage, prepend=-1)))
@@ -73,7 +75,7 @@ def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Fl
     return covered
 
 
-def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats, NDArray[np.int_]]:
+def _compute_token_coverage(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats, NDArray[np.int_]]:
     """Return how each passage, (passages, tokens), and window, (windows, tokens), covers the tokens, and each window's passage."""
     blocks = -(-lengths // BLOCK)
     first = np.cumsum(blocks) - blocks  # of each passage, among all blocks
@@ -86,7 +88,7 @@ def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats,
     return np.maximum.reduceat(best, first, axis=0), windows, passage
 
 
-def _telling(covers: Floats, weights: Floats) -> Floats:
+def _weigh_by_spread(covers: Floats, weights: Floats) -> Floats:
     """Return the weights times the root of each token's spread over the passages, sum 1: tokens that all cover alike, such as the
     name of the product that a whole manual is about, tells none from another.
 
@@ -98,7 +100,7 @@ def _telling(covers: Floats, weights: Floats) -> Floats:
     return telling
 
 
-def _heaviest(question: RerankQuery) -> tuple[Floats, Floats]:
+def _select_heaviest_tokens(question: RerankQuery) -> tuple[Floats, Floats]:
     assert question.tokens is not None
     weights = np.ones(len(question.tokens), np.float32) if question.weights is None else question.weights
     if not weights.any():
@@ -116,4 +118,4 @@ class MaxSimReranker:
 
     def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> Floats:
         lexical = np.array([candidate.lexical for candidate in candidates], np.float32)
-        return maxsim(question, [candidate.tokens for candidate in candidates]) + LEXICAL_SHARE * lexical
+        return compute_maxsim(question, [candidate.tokens for candidate in candidates]) + LEXICAL_SHARE * lexical

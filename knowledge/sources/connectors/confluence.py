@@ -11,11 +11,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
-from knowledge.sources.answers import dug, listed, paged, read_json
-from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
-from knowledge.sources.http import FolderAddress, HttpConnector, basic, site_of
-from knowledge.sources.rules import Readers, prefixes_of, username_with
-from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html, unknown_page
+from knowledge.sources.answers import find_nested_value, iterate_pages, list_nested_objects, read_json
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, build_settings_field
+from knowledge.sources.http import FolderAddress, HttpConnector, build_basic_auth, format_site
+from knowledge.sources.rules import Readers, find_username_by_email, list_path_prefixes
+from knowledge.sources.wiki_pages import build_html_document, build_unknown_page, format_path_name, list_html_sections
 
 PAGES_A_REQUEST = 50
 _RESTRICTED = "restrictions.read.restrictions"
@@ -23,17 +23,17 @@ _EXPANDED = f"version,ancestors,{_RESTRICTED}.user,{_RESTRICTED}.group"
 
 
 class ConfluenceSettings(base.Settings):
-    url: FolderAddress = asked(
+    url: FolderAddress = build_settings_field(
         _("address"), _("Of the wiki, like https://company.atlassian.net/wiki/ or https://wiki.example.com/.")
     )
-    space: str = asked(_("space"), _("Its key, like ENG."), pattern=r"^~?[A-Za-z0-9._-]{1,255}$")
-    username: str = asked(
+    space: str = build_settings_field(_("space"), _("Its key, like ENG."), pattern=r"^~?[A-Za-z0-9._-]{1,255}$")
+    username: str = build_settings_field(
         _("account"), _("Whose API token it is (Cloud: an e-mail address). Empty: a personal access token."), default=""
     )
 
     @property
     def address(self) -> str:
-        return site_of(self.url)
+        return format_site(self.url)
 
 
 @dataclass(frozen=True)
@@ -62,29 +62,29 @@ class ConfluenceConnector(HttpConnector):
 
     def __init__(self, settings: ConfluenceSettings, reading: ConnectorContext) -> None:
         self._settings = settings
-        headers = basic(settings.username, reading.secret)
+        headers = build_basic_auth(settings.username, reading.secret)
         if reading.secret and not settings.username:
             headers = {"Authorization": f"Bearer {reading.secret}"}
         self.connect(settings.url, reading, headers={**headers, "Accept": "application/json"}, follows_elsewhere=False)
         self._pages: list[_Page] | None = None
-        self._missed: list[Missed] = []
+        self._iterate_missed_folders: list[Missed] = []
         self._home = ""
 
     def rights(self) -> list[Access]:
         """Return the readers of the space, and below each restricted page those allowed by both."""
-        pages = self._read()
-        found = {"": self._space_readers()}
+        pages = self._read_pages()
+        found = {"": self._find_space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
             if page.readers is not None:
-                above = [found[entry] for entry in prefixes_of(page.folders) if entry in found]
-                found[prefixes_of(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
+                above = [found[entry] for entry in list_path_prefixes(page.folders) if entry in found]
+                found[list_path_prefixes(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
         """Yield all pages; restricted ones are skipped where rights are not synchronised."""
         takes_rights = self._pages is not None
-        pages = self._read()
-        yield from self._missed
+        pages = self._read_pages()
+        yield from self._iterate_missed_folders
         closed = {page.item.id for page in pages if page.readers is not None and not takes_rights}
         for page in pages:
             if closed.isdisjoint({page.item.id, *page.above}):
@@ -94,40 +94,44 @@ class ConfluenceConnector(HttpConnector):
                 yield Missed(page.item.id, why % {"title": page.item.title})
 
     def fetch(self, item: Item) -> Content:
-        reply = self._ask(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
-        body = str(dug(reply, "body", "export_view", "value") or "")
+        reply = self._query_api(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
+        body = str(find_nested_value(reply, "body", "export_view", "value") or "")
         if not body.strip():
             raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
-        return Content(document_of(item.title, body), sections=sections_of_html(body))
+        return Content(build_html_document(item.title, body), sections=list_html_sections(body))
 
-    def _read(self) -> list[_Page]:
+    def _read_pages(self) -> list[_Page]:
         """Return all pages whose ancestors are all known: restrictions are inherited from them."""
         if self._pages is None:
-            walked = list(self._walked())
+            walked = list(self._iterate_pages())
             ids = {page.item.id for page in walked}
             self._pages = [page for page in walked if ids.issuperset(page.above)]
             why = gettext("It is below something the wiki does not list: move it below a page.")
-            self._missed += [Missed(page.item.id, why) for page in walked if not ids.issuperset(page.above)]
+            self._iterate_missed_folders += [
+                Missed(page.item.id, why) for page in walked if not ids.issuperset(page.above)
+            ]
         return self._pages
 
-    def _walked(self) -> Iterator[_Page]:
-        space = self._ask(f"space/{quote(self._settings.space, safe='')}", expand="homepage")
-        self._home = str(dug(space, "homepage", "id") or "")
+    def _iterate_pages(self) -> Iterator[_Page]:
+        space = self._query_api(f"space/{quote(self._settings.space, safe='')}", expand="homepage")
+        self._home = str(find_nested_value(space, "homepage", "id") or "")
         query = {"spaceKey": self._settings.space, "type": "page", "status": "current", "limit": str(PAGES_A_REQUEST)}
         first = urlencode({**query, "expand": _EXPANDED})
-        for answer in paged(lambda more: self._asked_for(f"content?{more}"), first, _following):
-            for page in listed(answer, "results"):
+        for answer in iterate_pages(lambda more: self._call_api(f"content?{more}"), first, _find_next_query):
+            for page in list_nested_objects(answer, "results"):
                 try:
-                    yield self._page(page)
+                    yield self._build_page(page)
                 except (LookupError, TypeError, ValueError):
-                    self._missed.append(unknown_page(dug(page, "id")))
+                    self._iterate_missed_folders.append(build_unknown_page(find_nested_value(page, "id")))
 
-    def _page(self, page: Mapping[str, Any]) -> _Page:
-        name, readers = name_of(page["title"]), self._restriction(page)
-        folders = tuple(name_of(entry["title"]) for entry in page["ancestors"] if str(entry["id"]) != self._home)
+    def _build_page(self, page: Mapping[str, Any]) -> _Page:
+        name, readers = format_path_name(page["title"]), self._find_restriction(page)
+        folders = tuple(
+            format_path_name(entry["title"]) for entry in page["ancestors"] if str(entry["id"]) != self._home
+        )
         if readers is not None and str(page["id"]) != self._home:
             folders = (*folders, name)
-        link = str(dug(page, "_links", "webui") or "").lstrip("/")
+        link = str(find_nested_value(page, "_links", "webui") or "").lstrip("/")
         version = page["version"]
         item = Item(
             id=str(page["id"]),
@@ -135,14 +139,16 @@ class ConfluenceConnector(HttpConnector):
             version=str(version["number"]),
             title=str(page["title"]),
             url=urljoin(self._settings.url, link),
-            author=str(dug(version, "by", "displayName") or ""),
+            author=str(find_nested_value(version, "by", "displayName") or ""),
             modified_at=datetime.fromisoformat(version["when"]),
         )
         return _Page(item, tuple(str(entry["id"]) for entry in page["ancestors"]), folders, readers)
 
-    def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
+    def _find_restriction(self, page: Mapping[str, Any]) -> Readers | None:
         """Return the only readers of a page; None without a restriction. Raises Unreadable if the list is incomplete."""
-        restrictions = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
+        restrictions = {
+            kind: find_nested_value(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")
+        }
         if any(not isinstance(entry, dict) for entry in restrictions.values()):
             raise ValueError("no restrictions were told")
         found = {kind: entry["results"] for kind, entry in restrictions.items()}
@@ -154,37 +160,37 @@ class ConfluenceConnector(HttpConnector):
                 "“%(title)s” is restricted to more people than the wiki tells at once: restrict it to a group."
             )
             raise Unreadable(why % {"title": page["title"]})
-        return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
+        return self._build_readers(found["user"], found["group"]) if found["user"] or found["group"] else None
 
-    def _space_readers(self) -> Readers:
+    def _find_space_readers(self) -> Readers:
         """Return the space's readers; access for everybody in Confluence is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
-        permissions = self._ask(path, expand="permissions").get("permissions")  # Cloud
+        permissions = self._query_api(path, expand="permissions").get("permissions")  # Cloud
         if not isinstance(permissions, list):
-            found = self._ask(f"{path}/permissions")
+            found = self._query_api(f"{path}/permissions")
             permissions = found.get("results") if isinstance(found, dict) else found
         if not isinstance(permissions, list):
             raise Unreadable(gettext("The wiki does not say who can view this space."))
-        viewing = [entry for entry in permissions if _is_viewing(entry.get("operation") or {})]
-        users = [user for entry in viewing for user in _subjects(entry, "user")]
-        return self._readers(users, [group for entry in viewing for group in _subjects(entry, "group")])
+        viewing = [entry for entry in permissions if _is_view_permission(entry.get("operation") or {})]
+        users = [user for entry in viewing for user in _list_subjects(entry, "user")]
+        return self._build_readers(users, [group for entry in viewing for group in _list_subjects(entry, "group")])
 
-    def _readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> Readers:
-        names = frozenset(name for user in users if (name := self._called_here(user)))
+    def _build_readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> Readers:
+        names = frozenset(name for user in users if (name := self._find_local_name(user)))
         return Readers(names, frozenset(str(group["name"]) for group in groups if group.get("name")))
 
-    def _called_here(self, user: Mapping[str, Any]) -> str:
+    def _find_local_name(self, user: Mapping[str, Any]) -> str:
         """Return a person's name here: by sign-in name (Data Center) or e-mail address (Cloud); "" if not unique."""
         if "userKey" in user and not user.get("username"):
-            user = self._ask("user", key=str(user["userKey"]))
+            user = self._query_api("user", key=str(user["userKey"]))
         if user.get("username"):
             return str(user["username"])
-        return username_with(str(user.get("email") or ""))
+        return find_username_by_email(str(user.get("email") or ""))
 
-    def _ask(self, path: str, **given: str) -> Any:
-        return self._asked_for(f"{path}?{urlencode(given)}" if given else path)
+    def _query_api(self, path: str, **given: str) -> Any:
+        return self._call_api(f"{path}?{urlencode(given)}" if given else path)
 
-    def _asked_for(self, path: str) -> Any:
+    def _call_api(self, path: str) -> Any:
         """Make one call of the API. Raises Unreadable."""
         url = f"{self._settings.url}rest/api/{path}"
         answer = self._client.get(url)
@@ -195,21 +201,21 @@ class ConfluenceConnector(HttpConnector):
         return read_json(answer, "Confluence")
 
 
-def _following(answer: Any) -> str:
-    return urlsplit(str(dug(answer, "_links", "next") or "")).query
+def _find_next_query(answer: Any) -> str:
+    return urlsplit(str(find_nested_value(answer, "_links", "next") or "")).query
 
 
-def _is_viewing(operation: Mapping[str, Any]) -> bool:
+def _is_view_permission(operation: Mapping[str, Any]) -> bool:
     name = operation.get("operation") or operation.get("operationKey") or operation.get("key")
     return name == "read" and (operation.get("targetType") or operation.get("target")) == "space"
 
 
-def _subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+def _list_subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
     """Yield people or groups of one permission, which Cloud lists and Data Center gives singly."""
     subject = permission.get("subject")
     if isinstance(subject, dict):
         return [subject] if subject.get("type") == kind else []
-    return list(dug(permission, "subjects", kind, "results") or [])
+    return list(find_nested_value(permission, "subjects", kind, "results") or [])
 
 
 base.connectors.add("confluence", ConfluenceConnector)

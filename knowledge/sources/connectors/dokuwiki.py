@@ -10,19 +10,27 @@ from xml.parsers.expat import ExpatError
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
-from knowledge.sources.answers import strange
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, asked
-from knowledge.sources.files import gone
-from knowledge.sources.http import FolderAddress, HttpConnector, basic
-from knowledge.sources.wiki_pages import document_of, other_account, refused, sections_of_html, unknown_page
+from knowledge.sources.answers import build_answer_error
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, build_settings_field
+from knowledge.sources.files import build_file_gone_error
+from knowledge.sources.http import FolderAddress, HttpConnector, build_basic_auth
+from knowledge.sources.wiki_pages import (
+    build_account_error,
+    build_html_document,
+    build_refusal_error,
+    build_unknown_page,
+    list_html_sections,
+)
 
 
 class DokuWikiSettings(base.Settings):
-    url: FolderAddress = asked(
+    url: FolderAddress = build_settings_field(
         _("address"), _("Of the wiki, like https://wiki.example.com/ or https://example.com/dokuwiki/.")
     )
-    namespace: str = asked(_("namespace"), _("Like handbook:rules. Empty: the whole wiki."), default="")
-    username: str = asked(_("account"), _("The account used to read there. Empty: public pages only."), default="")
+    namespace: str = build_settings_field(_("namespace"), _("Like handbook:rules. Empty: the whole wiki."), default="")
+    username: str = build_settings_field(
+        _("account"), _("The account used to read there. Empty: public pages only."), default=""
+    )
 
     @property
     def address(self) -> str:
@@ -43,32 +51,34 @@ class DokuWikiConnector(HttpConnector):
 
     def __init__(self, settings: DokuWikiSettings, reading: ConnectorContext) -> None:
         self._settings = settings
-        self.connect(settings.url, reading, headers=basic(settings.username, reading.secret))
+        self.connect(settings.url, reading, headers=build_basic_auth(settings.username, reading.secret))
         # a wrong password gives anonymous access, which would withdraw the non-public pages
-        if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:
-            raise other_account(settings.url)
+        if reading.secret and self._call_method("dokuwiki.login", settings.username, reading.secret) is not True:
+            raise build_account_error(settings.url)
 
     def listing(self) -> Iterator[Item | Missed]:
-        for page in self._call("dokuwiki.getPagelist", self._settings.namespace, {"depth": 0}):
+        for page in self._call_method("dokuwiki.getPagelist", self._settings.namespace, {"depth": 0}):
             try:
-                yield self._item(page)
+                yield self._build_item(page)
             except (LookupError, TypeError, ValueError, OverflowError):
-                yield unknown_page(page)
+                yield build_unknown_page(page)
 
     def fetch(self, item: Item) -> Content:
         """Return the newest revision of a page, and its author."""
-        html = str(self._call("wiki.getPageHTML", item.id))
+        html = str(self._call_method("wiki.getPageHTML", item.id))
         if not html.strip():
-            raise gone(item.id)
-        sections = sections_of_html(html)
+            raise build_file_gone_error(item.id)
+        sections = list_html_sections(html)
         title = sections[0][0] if sections else item.id.rpartition(":")[2]
-        return Content(document_of(title, html), title=title, author=self._author(item.id), sections=sections)
+        return Content(
+            build_html_document(title, html), title=title, author=self._find_author(item.id), sections=sections
+        )
 
-    def _author(self, page: str) -> str:
-        info = self._call("wiki.getPageInfo", page)
+    def _find_author(self, page: str) -> str:
+        info = self._call_method("wiki.getPageInfo", page)
         return str(info.get("author", "")) if isinstance(info, dict) else ""
 
-    def _item(self, page: Mapping[str, Any]) -> Item:
+    def _build_item(self, page: Mapping[str, Any]) -> Item:
         name = str(page["id"])
         return Item(
             id=name,
@@ -78,7 +88,7 @@ class DokuWikiConnector(HttpConnector):
             modified_at=datetime.fromtimestamp(int(page["rev"]), UTC),
         )
 
-    def _call(self, method: str, *given: Any) -> Any:
+    def _call_method(self, method: str, *given: Any) -> Any:
         """Call the API. Raises Unreadable for a refusal and for an answer of another program."""
         url = f"{self._settings.url}lib/exe/xmlrpc.php"
         body = xmlrpc.client.dumps(given, method, allow_none=True).encode()
@@ -87,9 +97,9 @@ class DokuWikiConnector(HttpConnector):
         try:
             (result,), _method = xmlrpc.client.loads(b"" if declares else answer.body)
         except xmlrpc.client.Fault as error:
-            raise refused(error.faultString) from error
+            raise build_refusal_error(error.faultString) from error
         except (ValueError, TypeError, LookupError, ExpatError, xmlrpc.client.ResponseError) as error:
-            raise strange(url, "DokuWiki") from error
+            raise build_answer_error(url, "DokuWiki") from error
         return result
 
 

@@ -10,20 +10,20 @@ from django.conf import settings as site
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.storage.regular_files import SILENCE_S, read_regular, within
+from copilot_site.lib.storage.regular_files import SILENCE_S, read_regular_file, run_with_timeout
 from knowledge.sources import base
-from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
-from knowledge.sources.files import LEAVE_OUT, Choice, local_folder
-from knowledge.sources.rules import FILE, MAX_BYTES, read_rules
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, build_settings_field
+from knowledge.sources.files import LEAVE_OUT, Choice, resolve_local_folder
+from knowledge.sources.rules import FILE, MAX_BYTES, parse_access_rules
 
 LOT = 200  # entries that are listed before the deadline begins anew
 
 
 class FolderSettings(base.Settings):
-    path: str = asked(
+    path: str = build_settings_field(
         _("folder"), _("From the root of the server, like /srv/handbook; COPILOT_SOURCE_FOLDERS must open it.")
     )
-    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+    leave_out: list[str] = build_settings_field(*LEAVE_OUT, default=[])
 
 
 class FolderConnector(base.Connector):
@@ -37,36 +37,36 @@ class FolderConnector(base.Connector):
     wants = FolderSettings
 
     def __init__(self, settings: FolderSettings, reading: ConnectorContext) -> None:
-        self._top = local_folder(settings.path)
+        self._top = resolve_local_folder(settings.path)
         self._choice = Choice(settings.leave_out)
         self._pace = reading.pace
 
     def listing(self) -> Iterator[Item | Missed]:
         """Yield files in batches with a deadline each: the share may become unavailable."""
-        found = self._walked()
+        found = self._iterate_entries()
         try:
-            while lot := within(SILENCE_S, lambda: list(islice(found, LOT))):
+            while lot := run_with_timeout(SILENCE_S, lambda: list(islice(found, LOT))):
                 yield from lot
         except OSError as error:
             raise Unreadable(gettext("The folder cannot be read: %(why)s.") % {"why": error.strerror}) from error
 
     def fetch(self, item: Item) -> Content:
         self._pace()
-        return Content(self._read(item.id, most_bytes=site.UPLOAD_MAX_BYTES))
+        return Content(self._read_file(item.id, most_bytes=site.UPLOAD_MAX_BYTES))
 
     def rights(self) -> list[Access]:
-        is_there = within(SILENCE_S, lambda: os.path.lexists(self._top / FILE))
-        return read_rules(self._read(FILE, most_bytes=MAX_BYTES) if is_there else None)
+        is_there = run_with_timeout(SILENCE_S, lambda: os.path.lexists(self._top / FILE))
+        return parse_access_rules(self._read_file(FILE, most_bytes=MAX_BYTES) if is_there else None)
 
-    def _read(self, path: str, *, most_bytes: int) -> bytes:
+    def _read_file(self, path: str, *, most_bytes: int) -> bytes:
         """Read a file. Raises Unreadable."""
         try:
-            return read_regular(self._top / path, top=self._top, most_bytes=most_bytes)
+            return read_regular_file(self._top / path, top=self._top, most_bytes=most_bytes)
         except OSError as error:
             why = {"path": path, "why": error.strerror}
             raise Unreadable(gettext("%(path)s cannot be read: %(why)s.") % why) from error
 
-    def _walked(self) -> Iterator[Item | Missed]:
+    def _iterate_entries(self) -> Iterator[Item | Missed]:
         closed: list[OSError] = []
         for folder, names, files in os.walk(self._top, onerror=closed.append):
             below = Path(folder).relative_to(self._top)
@@ -74,11 +74,11 @@ class FolderConnector(base.Connector):
             for name in sorted(files):
                 path = (below / name).as_posix()
                 if self._choice.takes(path):
-                    yield self._item(path)
-            yield from self._missed(closed)
-        yield from self._missed(closed)
+                    yield self._build_item(path)
+            yield from self._iterate_missed_folders(closed)
+        yield from self._iterate_missed_folders(closed)
 
-    def _item(self, path: str) -> Item | Missed:
+    def _build_item(self, path: str) -> Item | Missed:
         """Return an item; of a link its target, which is checked to be in the folder when it is opened."""
         try:
             found = (self._top / path).stat()
@@ -87,7 +87,7 @@ class FolderConnector(base.Connector):
         at = datetime.fromtimestamp(found.st_mtime, UTC)
         return Item(path, path, f"{found.st_size}-{found.st_mtime_ns}", modified_at=at)
 
-    def _missed(self, closed: list[OSError]) -> Iterator[Missed]:
+    def _iterate_missed_folders(self, closed: list[OSError]) -> Iterator[Missed]:
         while closed:
             error = closed.pop()
             folder = Path(os.fsdecode(error.filename)).relative_to(self._top).as_posix()

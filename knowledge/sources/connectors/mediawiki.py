@@ -11,18 +11,26 @@ from django.utils.translation import gettext_lazy as _
 from lxml import html
 
 from knowledge.sources import base
-from knowledge.sources.answers import dug, listed, paged, read_object
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, asked
+from knowledge.sources.answers import find_nested_value, iterate_pages, list_nested_objects, read_json_object
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, build_settings_field
 from knowledge.sources.http import Address, HttpConnector
-from knowledge.sources.wiki_pages import MAX_NAME, document_of, other_account, refused, unknown_page
+from knowledge.sources.wiki_pages import (
+    MAX_NAME,
+    build_account_error,
+    build_html_document,
+    build_refusal_error,
+    build_unknown_page,
+)
 
 PAGES_A_REQUEST = 50
 
 
 class MediaWikiSettings(base.Settings):
-    url: Address = asked(_("address of the API"), _("Like https://wiki.example.com/w/api.php."))
-    namespaces: list[int] = asked(_("namespaces"), _("Numbers, one per line; 0 holds the articles."), default=[0])
-    username: str = asked(
+    url: Address = build_settings_field(_("address of the API"), _("Like https://wiki.example.com/w/api.php."))
+    namespaces: list[int] = build_settings_field(
+        _("namespaces"), _("Numbers, one per line; 0 holds the articles."), default=[0]
+    )
+    username: str = build_settings_field(
         _("account"),
         _("Of a bot password (Special:BotPasswords), like Robot@copilot. Empty: public pages only."),
         default="",
@@ -61,8 +69,8 @@ class MediaWikiConnector(HttpConnector):
                 "rvprop": "ids|timestamp|user",
             }
             first: Mapping[str, Any] = {**query, "continue": ""}
-            for answer in paged(lambda place: self._ask(**place), first, partial(_following, query)):
-                yield from map(_listed, listed(answer, "query", "pages"))
+            for answer in iterate_pages(lambda place: self._ask(**place), first, partial(_find_next_query, query)):
+                yield from map(_build_listed_page, list_nested_objects(answer, "query", "pages"))
 
     def fetch(self, item: Item) -> Content:
         """Return exactly the revision that was listed."""
@@ -74,15 +82,19 @@ class MediaWikiConnector(HttpConnector):
             disabletoc=1,
             disablelimitreport=1,
         )["parse"]
-        sections = tuple((_plain(one["line"]), str(one["anchor"])) for one in reply["sections"] if one.get("anchor"))
-        return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{reply['text']}"), sections=sections)
+        sections = tuple(
+            (_strip_markup(one["line"]), str(one["anchor"])) for one in reply["sections"] if one.get("anchor")
+        )
+        return Content(
+            build_html_document(item.title, f"<h1>{escape(item.title)}</h1>{reply['text']}"), sections=sections
+        )
 
     def _sign_in(self, username: str, secret: str) -> None:
         """Sign in; the session's cookies hold the sign-in. Raises Unreadable."""
         token = self._ask(action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]
         reply = self._ask(is_told=True, action="login", lgname=username, lgpassword=secret, lgtoken=token)
         if reply["login"]["result"] != "Success":
-            raise other_account(self._settings.url)
+            raise build_account_error(self._settings.url)
 
     def _ask(self, *, is_told: bool = False, **given: Any) -> Any:
         """Make one call of the API. is_told: by POST, so that parameters are in no log. Raises Unreadable."""
@@ -93,26 +105,26 @@ class MediaWikiConnector(HttpConnector):
             answer = self._client.request("POST", url, headers=headers, body=query.encode())
         else:
             answer = self._client.get(f"{url}?{query}")
-        reply = read_object(answer, "MediaWiki")
+        reply = read_json_object(answer, "MediaWiki")
         if "error" in reply:
-            raise refused(dug(reply, "error", "info") or "")
+            raise build_refusal_error(find_nested_value(reply, "error", "info") or "")
         return reply
 
 
-def _following(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
-    more = dug(answer, "continue")
+def _find_next_query(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+    more = find_nested_value(answer, "continue")
     return {**query, **more} if more else None
 
 
-def _listed(page: Mapping[str, Any]) -> Item | Missed:
+def _build_listed_page(page: Mapping[str, Any]) -> Item | Missed:
     """Return a page, or a missed one where the wiki withholds its data, such as for a hidden revision."""
     try:
-        return _item(page)
+        return _build_item(page)
     except (LookupError, ValueError):
-        return unknown_page(page.get("pageid", page.get("title")))
+        return build_unknown_page(page.get("pageid", page.get("title")))
 
 
-def _item(page: Mapping[str, Any]) -> Item:
+def _build_item(page: Mapping[str, Any]) -> Item:
     revision = page["revisions"][0]
     title = str(page["title"])
     return Item(
@@ -126,7 +138,7 @@ def _item(page: Mapping[str, Any]) -> Item:
     )
 
 
-def _plain(line: str) -> str:
+def _strip_markup(line: str) -> str:
     return " ".join(html.fromstring(f"<p>{line}</p>").text_content().split())
 
 

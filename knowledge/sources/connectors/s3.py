@@ -18,26 +18,28 @@ from pydantic import field_validator
 
 from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
-from knowledge.sources.answers import paged, strange
-from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked
+from knowledge.sources.answers import build_answer_error, iterate_pages
+from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, build_settings_field
 from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
-from knowledge.sources.http import Root, site_of
+from knowledge.sources.http import Root, format_site
 
 PAGE = 1_000  # keys of one answer: the most that S3 gives
 NOTHING = hashlib.sha256(b"").hexdigest()  # of a request without a body
 
 
 class S3Settings(base.Settings):
-    url: Root = asked(
+    url: Root = build_settings_field(
         _("address"), _("Of the store, like https://s3.eu-central-1.amazonaws.com or https://minio.example.com:9000.")
     )
-    bucket: str = asked(_("bucket"), _("Its name."), pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$")
-    prefix: str = asked(_("prefix"), _("Like handbook/rules. Empty: the whole bucket."), default="")
-    region: str = asked(_("region"), _("Where the store wants one."), default="us-east-1", pattern=r"^[a-z0-9-]{1,40}$")
-    access_key: str = asked(
+    bucket: str = build_settings_field(_("bucket"), _("Its name."), pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$")
+    prefix: str = build_settings_field(_("prefix"), _("Like handbook/rules. Empty: the whole bucket."), default="")
+    region: str = build_settings_field(
+        _("region"), _("Where the store wants one."), default="us-east-1", pattern=r"^[a-z0-9-]{1,40}$"
+    )
+    access_key: str = build_settings_field(
         _("access key"), _("Its ID. Empty: what everyone can read."), default="", pattern=r"^[!-~]{0,128}$"
     )
-    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+    leave_out: list[str] = build_settings_field(*LEAVE_OUT, default=[])
 
     @field_validator("prefix")
     @classmethod
@@ -46,7 +48,7 @@ class S3Settings(base.Settings):
 
     @property
     def address(self) -> str:
-        return site_of(self.url)
+        return format_site(self.url)
 
 
 class S3Connector(HttpFiles):
@@ -59,7 +61,7 @@ class S3Connector(HttpFiles):
 
     def __init__(self, settings: S3Settings, reading: ConnectorContext) -> None:
         self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
-        self.connect(settings.url, reading, sign=self._signed, follows_elsewhere=False)
+        self.connect(settings.url, reading, sign=self._sign_request, follows_elsewhere=False)
 
     def listing(self) -> Iterator[Item | Missed]:
         query = {"list-type": "2", "encoding-type": "url", "prefix": self._settings.prefix, "max-keys": str(PAGE)}
@@ -68,7 +70,7 @@ class S3Connector(HttpFiles):
             token = page.findtext("{*}NextContinuationToken")
             return {**query, "continuation-token": token} if token else None
 
-        for page in paged(self._listed, query, following):
+        for page in iterate_pages(self._list_objects, query, following):
             for entry in page.iterfind("{*}Contents"):
                 key = unquote_plus(entry.findtext("{*}Key", ""))
                 path = key.removeprefix(self._settings.prefix)
@@ -77,9 +79,9 @@ class S3Connector(HttpFiles):
                 if {"", ".", ".."} & set(path.split("/")):
                     yield Missed(path, gettext("Its key is not a path of folders and a file."))
                 else:
-                    yield self._item(path, entry)
+                    yield self._build_item(path, entry)
 
-    def _item(self, path: str, entry: Any) -> Item:
+    def _build_item(self, path: str, entry: Any) -> Item:
         size = entry.findtext("{*}Size", "0")
         return Item(
             path,
@@ -93,7 +95,7 @@ class S3Connector(HttpFiles):
         key = quote(f"{self._settings.prefix}{path}", safe="/-_.~") if path else ""
         return f"{self._settings.url}/{self._settings.bucket}/{key}".rstrip("/" if not path else "")
 
-    def _listed(self, query: Mapping[str, str]) -> Any:
+    def _list_objects(self, query: Mapping[str, str]) -> Any:
         """Return a list of objects. Raises Unreadable for another answer."""
         url = f"{self._address()}?{urlencode(sorted(query.items()), quote_via=quote)}"
         answer = self._client.get(url)
@@ -104,14 +106,14 @@ class S3Connector(HttpFiles):
         except ValueError:
             page = None
         if page is None or etree.QName(page).localname != "ListBucketResult":
-            raise strange(self._address(), "S3")
+            raise build_answer_error(self._address(), "S3")
         return page
 
-    def _signed(self, method: str, url: str) -> Mapping[str, str]:
+    def _sign_request(self, method: str, url: str) -> Mapping[str, str]:
         """Return the headers that sign a request without a body; none for an open bucket."""
         if not self._secret:
             return {}
-        return signature(
+        return sign_s3_request(
             method,
             url,
             key=self._settings.access_key,
@@ -121,7 +123,7 @@ class S3Connector(HttpFiles):
         )
 
 
-def signature(method: str, url: str, *, key: str, secret: str, region: str, at: datetime) -> dict[str, str]:
+def sign_s3_request(method: str, url: str, *, key: str, secret: str, region: str, at: datetime) -> dict[str, str]:
     """Return the headers of AWS Signature Version 4 for a request to S3 without a body.
 
     docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html

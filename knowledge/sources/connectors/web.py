@@ -21,11 +21,19 @@ from copilot_site.lib.outgoing.addresses import AddressRefused
 from copilot_site.lib.text.xml_input import read_xml
 from copilot_site.lib.version import AGENT
 from knowledge.sources import base
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
-from knowledge.sources.files import read_types
-from knowledge.sources.http import HttpConnector, SourceResponse, basic, date_of, origin_of, plausible, site_of
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, build_settings_field
+from knowledge.sources.files import list_readable_types
+from knowledge.sources.http import (
+    HttpConnector,
+    SourceResponse,
+    build_basic_auth,
+    format_site,
+    parse_http_date,
+    parse_origin,
+    validate_url,
+)
 from knowledge.sources.schedule import Pace
-from knowledge.sources.web_pages import Page, read_page
+from knowledge.sources.web_pages import Page, parse_web_page
 
 MAX_IN_SITEMAPS = 50_000
 MAX_SITEMAP_BYTES = 50_000_000  # unpacked
@@ -35,30 +43,38 @@ PAGES = {"", ".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp", ".do"}
 
 
 class WebSettings(base.Settings):
-    way: Literal["pages", "sitemap", "start"] = asked(
+    way: Literal["pages", "sitemap", "start"] = build_settings_field(
         _("which pages"),
         _("The addresses themselves, those that a sitemap lists, or all that is linked from a start page."),
         default="start",
         choices={"pages": _("these addresses"), "sitemap": _("of a sitemap"), "start": _("from a start page on")},
     )
-    addresses: list[str] = asked(_("addresses"), _("One per line: pages, sitemaps, or start pages."), min_length=1)
-    prefix: str = asked(
+    addresses: list[str] = build_settings_field(
+        _("addresses"), _("One per line: pages, sitemaps, or start pages."), min_length=1
+    )
+    prefix: str = build_settings_field(
         _("only below"), _("Only addresses that start like this. Empty: the folder of the first address."), default=""
     )
-    depth: int = asked(_("depth"), _("Links from a start page that are followed."), default=3, ge=0, le=20)
-    most: int = asked(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MAX_IN_SITEMAPS)
-    takes_files: bool = asked(
+    depth: int = build_settings_field(
+        _("depth"), _("Links from a start page that are followed."), default=3, ge=0, le=20
+    )
+    most: int = build_settings_field(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MAX_IN_SITEMAPS)
+    takes_files: bool = build_settings_field(
         _("linked documents, too"),
         _("PDF, DOCX and others that the pages link to, below the same address."),
         default=True,
     )
-    username: str = asked(_("account"), _("For a site that asks for name and password (Basic)."), default="")
-    header: str = asked(_("or header"), _("Such as Authorization or X-Api-Key: the secret is sent in it."), default="")
+    username: str = build_settings_field(
+        _("account"), _("For a site that asks for name and password (Basic)."), default=""
+    )
+    header: str = build_settings_field(
+        _("or header"), _("Such as Authorization or X-Api-Key: the secret is sent in it."), default=""
+    )
 
     @model_validator(mode="after")
     def _lead_somewhere(self) -> "WebSettings":
         for url in (*self.addresses, *([self.prefix] if self.prefix else [])):
-            plausible(url)
+            validate_url(url)
         return self
 
     @property
@@ -70,7 +86,7 @@ class WebSettings(base.Settings):
 
     @property
     def address(self) -> str:
-        return f"{site_of(self.addresses[0])} {self.header}"
+        return f"{format_site(self.addresses[0])} {self.header}"
 
 
 class WebConnector(HttpConnector):
@@ -87,9 +103,9 @@ class WebConnector(HttpConnector):
 
     def __init__(self, settings: WebSettings, reading: ConnectorContext) -> None:
         self._settings, self._known, self._pace = settings, reading.known, reading.pace
-        headers = _headers(settings, reading.secret)
-        self.connect(settings.addresses[0], replace(reading, pace=self._slowly), headers=headers)
-        self._types = read_types(takes_pictures=False)
+        headers = _build_auth_headers(settings, reading.secret)
+        self.connect(settings.addresses[0], replace(reading, pace=self._wait_for_pace), headers=headers)
+        self._types = list_readable_types(takes_pictures=False)
         self._robots: dict[tuple[str, str, int], RobotFileParser] = {}
         self._closed: dict[tuple[str, str, int], Passing] = {}
         self._delay = Pace(0)
@@ -98,8 +114,8 @@ class WebConnector(HttpConnector):
 
     def listing(self) -> Iterator[Item | Missed]:
         found = 0
-        for url, depth in self._addresses():
-            for entry in self._look(url, depth):
+        for url, depth in self._iterate_addresses():
+            for entry in self._visit_address(url, depth):
                 yield entry
                 found += isinstance(entry, Item)
             if found >= self._settings.most:
@@ -113,10 +129,10 @@ class WebConnector(HttpConnector):
         except KeyError:
             raise Unreadable(gettext("%(path)s changed while it was read.") % {"path": item.path}) from None
 
-    def _addresses(self) -> Iterator[tuple[str, int]]:
+    def _iterate_addresses(self) -> Iterator[tuple[str, int]]:
         """Yield addresses with the remaining link depth; addresses found on pages are added meanwhile."""
         way, depth = self._settings.way, self._settings.depth if self._settings.way == "start" else 0
-        first = self._listed() if way == "sitemap" else iter(self._settings.addresses)
+        first = self._iterate_sitemap_pages() if way == "sitemap" else iter(self._settings.addresses)
         self._queue = deque((url, depth) for url in first)
         while self._queue:
             url, left = self._queue.popleft()
@@ -124,13 +140,13 @@ class WebConnector(HttpConnector):
                 self._seen.add(url)
                 yield url, left
 
-    def _look(self, url: str, depth: int) -> Iterator[Item | Missed]:
+    def _visit_address(self, url: str, depth: int) -> Iterator[Item | Missed]:
         known = self._known.get(url)
         memory = dict(known.memory) if known else {}
         try:
             if not self._may_read(url):
                 return
-            answer = self._asked(url, memory)
+            answer = self._fetch_address(url, memory)
             if answer.status in {404, 410}:
                 if url in self._settings.addresses and self._settings.way == "start":
                     raise Unreadable(gettext("%(url)s does not exist.") % {"url": url})
@@ -138,25 +154,25 @@ class WebConnector(HttpConnector):
             if not self._is_below(answer.url):  # a redirect that leads away
                 return
             if answer.status == 304 and known is not None:
-                self._follow(memory.get("links", []), depth)
-                yield self._item(url, known.version, memory=memory)
+                self._queue_links(memory.get("links", []), depth)
+                yield self._build_item(url, known.version, memory=memory)
             elif answer.type in HTML or (not answer.type and PurePosixPath(urlsplit(url).path).suffix in PAGES):
-                yield from self._page(url, answer, depth)
-            elif _suffix(answer.url) in self._types:
-                yield self._file(url, answer)
+                yield from self._iterate_page_items(url, answer, depth)
+            elif _parse_suffix(answer.url) in self._types:
+                yield self._build_file_item(url, answer)
         except InvalidInput as error:
             yield Missed(url, str(error))
             if "links" in memory:
-                self._follow(memory["links"], depth)
+                self._queue_links(memory["links"], depth)
             elif depth > 0:  # its links are unknown
                 message = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
                 yield Missed(self._settings.below, message % {"url": url}, is_branch=True)
 
-    def _page(self, url: str, answer: SourceResponse, depth: int) -> Iterator[Item | Missed]:
-        page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
-        here = self._name(page, answer.url)
+    def _iterate_page_items(self, url: str, answer: SourceResponse, depth: int) -> Iterator[Item | Missed]:
+        page = parse_web_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
+        here = self._find_canonical_url(page, answer.url)
         if page.may_follow:
-            self._follow(page.links, depth)
+            self._queue_links(page.links, depth)
         if here != url and here in self._seen:
             return  # another address of a page that was read
         self._seen.add(here)
@@ -169,39 +185,45 @@ class WebConnector(HttpConnector):
         self._content = {here: page.content}
         version = hashlib.sha256(page.content.data).hexdigest()
         was = url if here != url and url in self._known else ""
-        memory = {**_conditions(answer), "links": list(page.links)} if here == url else {}
-        yield replace(self._item(here, version, title=page.content.title, memory=memory), was=was)
+        memory = {**_collect_cache_headers(answer), "links": list(page.links)} if here == url else {}
+        yield replace(self._build_item(here, version, title=page.content.title, memory=memory), was=was)
 
-    def _file(self, url: str, answer: SourceResponse) -> Item:
-        modified = date_of(answer.headers.get("Last-Modified"))
+    def _build_file_item(self, url: str, answer: SourceResponse) -> Item:
+        modified = parse_http_date(answer.headers.get("Last-Modified"))
         self._content = {url: Content(answer.body, modified_at=modified)}
         version = hashlib.sha256(answer.body).hexdigest()
-        return self._item(url, version, memory=_conditions(answer))
+        return self._build_item(url, version, memory=_collect_cache_headers(answer))
 
-    def _item(self, url: str, version: str, *, title: str = "", memory: dict[str, Any]) -> Item:
-        return Item(url, _path(url, self._settings.below, self._types), version, title=title, url=url, memory=memory)
+    def _build_item(self, url: str, version: str, *, title: str = "", memory: dict[str, Any]) -> Item:
+        return Item(
+            url, _build_item_path(url, self._settings.below, self._types), version, title=title, url=url, memory=memory
+        )
 
-    def _follow(self, links: Any, depth: int) -> None:
+    def _queue_links(self, links: Any, depth: int) -> None:
         """Queue what a page links to: pages while there is depth left, documents always."""
         for link in links:
-            is_page = _suffix(link) in PAGES
-            if link not in self._seen and self._is_below(link) and (depth > 0 if is_page else self._wants_file(link)):
+            is_page = _parse_suffix(link) in PAGES
+            if (
+                link not in self._seen
+                and self._is_below(link)
+                and (depth > 0 if is_page else self._is_wanted_file(link))
+            ):
                 self._queue.append((link, depth - 1))
 
-    def _wants_file(self, link: str) -> bool:
-        return self._settings.takes_files and _suffix(link) in self._types
+    def _is_wanted_file(self, link: str) -> bool:
+        return self._settings.takes_files and _parse_suffix(link) in self._types
 
-    def _name(self, page: Page, url: str) -> str:
+    def _find_canonical_url(self, page: Page, url: str) -> str:
         """Return the canonical address if it is on the same site."""
-        if page.canonical and self._is_below(page.canonical) and origin_of(page.canonical) == origin_of(url):
+        if page.canonical and self._is_below(page.canonical) and parse_origin(page.canonical) == parse_origin(url):
             return page.canonical
         return url
 
     def _is_below(self, url: str) -> bool:
         below = self._settings.below
-        return origin_of(url) == origin_of(below) and url.startswith(below)
+        return parse_origin(url) == parse_origin(below) and url.startswith(below)
 
-    def _asked(self, url: str, memory: dict[str, Any]) -> SourceResponse:
+    def _fetch_address(self, url: str, memory: dict[str, Any]) -> SourceResponse:
         conditions = {"If-None-Match": memory.get("etag"), "If-Modified-Since": memory.get("last_modified")}
         headers = {name: str(value) for name, value in conditions.items() if value}
         try:
@@ -211,7 +233,7 @@ class WebConnector(HttpConnector):
 
     def _may_read(self, url: str) -> bool:
         """Tell whether the site's robots.txt allows it; an unreadable one closes the site (RFC 9309)."""
-        origin = origin_of(url)
+        origin = parse_origin(url)
         if origin in self._closed:
             raise self._closed[origin]
         if origin not in self._robots:
@@ -228,11 +250,11 @@ class WebConnector(HttpConnector):
                 self._delay = Pace(int(60 / min(float(delay), SLOWEST_S)) or 1)
         return self._robots[origin].can_fetch(AGENT, url)
 
-    def _slowly(self) -> None:
+    def _wait_for_pace(self) -> None:
         self._pace()
         self._delay()
 
-    def _listed(self) -> Iterator[str]:
+    def _iterate_sitemap_pages(self) -> Iterator[str]:
         """Yield the pages of the sitemaps and of nested ones. Raises Unreadable."""
         maps, read, count = deque(self._settings.addresses), set[str](), 0
         while maps:
@@ -242,7 +264,7 @@ class WebConnector(HttpConnector):
             read.add(url)
             is_index, found = _read_sitemap(self._client.get(url))
             if is_index:
-                maps.extend(entry for entry in found if origin_of(entry) == origin_of(url))
+                maps.extend(entry for entry in found if parse_origin(entry) == parse_origin(url))
                 continue
             for entry in found:
                 count += 1
@@ -267,29 +289,29 @@ def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
 
 def _is_address(text: str) -> bool:
     try:
-        origin_of(text)
+        parse_origin(text)
     except AddressRefused:
         return False
     return True
 
 
-def _headers(settings: WebSettings, secret: str) -> dict[str, str]:
+def _build_auth_headers(settings: WebSettings, secret: str) -> dict[str, str]:
     if not secret:
         return {}
     if settings.header:
         return {settings.header: secret}
-    return basic(settings.username, secret)
+    return build_basic_auth(settings.username, secret)
 
 
-def _conditions(answer: SourceResponse) -> dict[str, Any]:
+def _collect_cache_headers(answer: SourceResponse) -> dict[str, Any]:
     return {"etag": answer.headers.get("ETag", ""), "last_modified": answer.headers.get("Last-Modified", "")}
 
 
-def _suffix(url: str) -> str:
+def _parse_suffix(url: str) -> str:
     return PurePosixPath(urlsplit(url).path).suffix.lower()
 
 
-def _path(url: str, below: str, types: frozenset[str]) -> str:
+def _build_item_path(url: str, below: str, types: frozenset[str]) -> str:
     """Return the path of an item: `https://host/docs/a/page?x=1` below `https://host/docs/` → `a/page-1b2c3d.html`."""
     parts = urlsplit(url)
     path = unquote(url.split("?", maxsplit=1)[0].removeprefix(below.split("?", maxsplit=1)[0])).strip("/") or "index"

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
-from knowledge.sources.answers import strange
-from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked
+from knowledge.sources.answers import build_answer_error
+from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, build_settings_field
 from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
-from knowledge.sources.http import FolderAddress, basic, date_of, site_of
+from knowledge.sources.http import FolderAddress, build_basic_auth, format_site, parse_http_date
 
 DEEPEST = 40  # folders below one another
 _ASKED = (
@@ -26,15 +26,15 @@ _DAV = "{DAV:}"
 
 
 class WebDavSettings(base.Settings):
-    url: FolderAddress = asked(
+    url: FolderAddress = build_settings_field(
         _("address"), _("Of the folder, like https://cloud.example.com/remote.php/dav/files/robot/Handbook/.")
     )
-    username: str = asked(_("account"), _("The account used to read there."), default="")
-    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+    username: str = build_settings_field(_("account"), _("The account used to read there."), default="")
+    leave_out: list[str] = build_settings_field(*LEAVE_OUT, default=[])
 
     @property
     def address(self) -> str:
-        return site_of(self.url)
+        return format_site(self.url)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class WebDavConnector(HttpFiles):
 
     def __init__(self, settings: WebDavSettings, reading: ConnectorContext) -> None:
         self._settings, self._choice = settings, Choice(settings.leave_out)
-        headers = basic(settings.username, reading.secret)
+        headers = build_basic_auth(settings.username, reading.secret)
         self.connect(settings.url, reading, headers=headers, follows_elsewhere=False)
 
     def listing(self) -> Iterator[Item | Missed]:
@@ -69,7 +69,7 @@ class WebDavConnector(HttpFiles):
                 continue
             entered.add(folder)
             try:
-                entries = self._entries(folder)
+                entries = self._list_entries(folder)
             except Unreadable as error:
                 if not folder:
                     raise
@@ -79,9 +79,9 @@ class WebDavConnector(HttpFiles):
                 if entry.is_folder and not self._choice.leaves(entry.path):
                     folders.append(entry.path)
                 elif not entry.is_folder and self._choice.takes(entry.path):
-                    yield self._item(entry)
+                    yield self._build_item(entry)
 
-    def _item(self, entry: _Entry) -> Item:
+    def _build_item(self, entry: _Entry) -> Item:
         url = self._address(entry.path)
         return Item(
             entry.path, entry.path, entry.version, url=url, modified_at=entry.modified_at, memory={"size": entry.size}
@@ -90,21 +90,21 @@ class WebDavConnector(HttpFiles):
     def _address(self, path: str) -> str:
         return urljoin(self._settings.url, quote(path))
 
-    def _entries(self, folder: str) -> list[_Entry]:
+    def _list_entries(self, folder: str) -> list[_Entry]:
         """Return the entries directly in a folder. Raises Unreadable."""
         url = self._address(f"{folder}/" if folder else "")
         headers = {"Depth": "1", "Content-Type": "application/xml; charset=utf-8"}
         answer = self._client.request("PROPFIND", url, headers=headers, body=_ASKED)
         if answer.status != 207:
-            raise strange(url, "WebDAV")
+            raise build_answer_error(url, "WebDAV")
         try:
             tree = read_xml(answer.body)
         except ValueError as error:
-            raise strange(url, "WebDAV") from error
-        found = [self._entry(response) for response in tree.iter(f"{_DAV}response")]
+            raise build_answer_error(url, "WebDAV") from error
+        found = [self._parse_entry(response) for response in tree.iter(f"{_DAV}response")]
         return [entry for entry in found if entry is not None and entry.path != folder]
 
-    def _entry(self, response: Any) -> _Entry | None:
+    def _parse_entry(self, response: Any) -> _Entry | None:
         """Return an entry; None for one outside the folder, which a server may name, too."""
         try:
             href = unquote(urlsplit(urljoin(self._settings.url, response.findtext(f"{_DAV}href", "").strip())).path)
@@ -119,7 +119,7 @@ class WebDavConnector(HttpFiles):
         modified = response.findtext(f".//{_DAV}getlastmodified") or ""
         version = response.findtext(f".//{_DAV}getetag") or f"{modified} {size}"
         is_folder = response.find(f".//{_DAV}collection") is not None
-        return _Entry(path, is_folder, version[:200], size, date_of(modified))
+        return _Entry(path, is_folder, version[:200], size, parse_http_date(modified))
 
 
 base.connectors.add("webdav", WebDavConnector)

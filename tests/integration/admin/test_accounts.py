@@ -12,7 +12,7 @@ from audit.models import Entry
 from authz.models import UnitKind
 from authz.people.accounts import change_account, create_account, delete_account
 from authz.people.roles import create_role
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
@@ -41,9 +41,9 @@ def client(root: User) -> Client:
 def managed(*, by: User | Group) -> KnowledgeBase:
     """A base of its own whose only manager this is."""
     base = KnowledgeBase.unscoped.filter(name="Handbook").first() or make_base("Handbook")
-    access.give(None, [Right.MANAGE], base, to=by)
+    access.grant_place_rights(None, [Right.MANAGE], base, to=by)
     for keeper in User.objects.filter(username="keeper"):
-        access.take_back(None, Right, base, of=keeper)
+        access.revoke_place_rights(None, Right, base, of=keeper)
     return base
 
 
@@ -109,7 +109,7 @@ def test_the_last_manager_of_a_place_stays_enabled(client: Client, root: User, t
     anna = make_user("anna")
     if through == "unit above":
         above = create_unit(None, name="Engineering")
-        join(None, create_unit(None, name="Platform", parent=above), user=anna)
+        add_member(None, create_unit(None, name="Platform", parent=above), user=anna)
         managed(by=above.group)
     else:
         managed(by=anna)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import ApiToken
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token
@@ -101,7 +101,7 @@ def test_a_folder_is_made_below_folders_one_manages_alone_and_others_look_like_m
 
 def test_a_base_is_given_to_a_unit_and_taken_from_it_and_no_right_changes(base: KnowledgeBase) -> None:
     unit, member = create_unit(None, name="Sales"), make_user("sam")
-    join(None, unit, user=member)
+    add_member(None, unit, user=member)
     manager = staff(rows=(base,))
     client, address = client_of(manager), reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
     form = {"name": base.name, "description": "", "recognition": "bare"}

@@ -7,7 +7,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.people.roles import create_role
-from copilot_site.admin_home.areas import open_pages
+from copilot_site.admin_home.areas import list_open_pages
 from tests.factories import make_base
 from tests.integration.governance.world import World, client_of, make_overseer, staff
 from tests.sharing import share_world
@@ -20,7 +20,7 @@ shared_world, world = share_world("world", World)
 
 def led_to(person: User) -> dict[str, str]:
     """Name → address of each page that the rail and the palette lead this person to."""
-    return dict(open_pages(client_of(person).get(reverse("expert")).wsgi_request))
+    return dict(list_open_pages(client_of(person).get(reverse("expert")).wsgi_request))
 
 
 def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) -> None:

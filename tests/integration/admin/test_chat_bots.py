@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.chat_platforms.setting_up import account_of
+from agent.chat_platforms.setting_up import build_bot_account
 from agent.models import ChatBot, ChatMessage
 from audit.actions import Action
 from audit.models import Entry
@@ -59,7 +59,7 @@ def test_secrets_are_sealed_and_never_shown(root: User, feishu: Feishu) -> None:
         assert secret not in row.encrypted_secrets
         assert secret not in page
         assert secret not in str(list(Entry.objects.values()))
-    account = account_of(row)
+    account = build_bot_account(row)
     assert (account.app_secret, account.encrypt_key, account.verification_token) == (SECRET, KEY, TOKEN)
 
 
@@ -79,9 +79,9 @@ def test_secrets_stay_as_long_as_the_app_does(root: User, feishu: Feishu) -> Non
     saved(root, feishu)
     empty = dict.fromkeys(SECRETS, "")
     assert saved(root, feishu, **empty, name="Helper").status_code == 302
-    assert account_of(ChatBot.objects.get()).app_secret == SECRET
+    assert build_bot_account(ChatBot.objects.get()).app_secret == SECRET
     assert saved(root, feishu, **empty | {"verification_token": "newer"}).status_code == 302
-    account = account_of(ChatBot.objects.get())
+    account = build_bot_account(ChatBot.objects.get())
     assert (account.app_secret, account.verification_token) == (SECRET, "newer")
     assert "enter all three" in text_of(saved(root, feishu, **empty, app_id="cli_b2"))
     assert "enter all three" in text_of(saved(root, feishu, **empty | {"app_secret": "s"}, app_id="cli_b2"))

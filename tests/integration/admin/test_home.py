@@ -15,17 +15,17 @@ from django.utils.translation import gettext_lazy
 
 from agent.events import StopReason
 from agent.models import DayOfUse, Message, Rating, Role, Session
-from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
+from agent.oversight.statistics import SLOW_MS, compute_costs, compute_speed, count_questions_by_day
 from audit.actions import Action, Outcome
-from audit.record import record
-from authz.people.units import create_unit, join
+from audit.record import record_action
+from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from copilot_site.admin_home import lights as home_lights
-from copilot_site.admin_home.log import log_home
-from copilot_site.admin_home.waiting import waiting_for
+from copilot_site.admin_home.log import build_log_home
+from copilot_site.admin_home.waiting import list_waiting_work
 from copilot_site.check_result import CheckResult
 from copilot_site.lib import slow_statements
-from knowledge.library import reviews_due
+from knowledge.library import count_due_reviews
 from knowledge.models import Document, DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
@@ -51,7 +51,7 @@ def answered(
 
 def waits(user: User) -> dict[str, int]:
     """Address of a list → how many wait there."""
-    return {line.url.partition("?")[0]: line.count for line in waiting_for(user)}
+    return {line.url.partition("?")[0]: line.count for line in list_waiting_work(user)}
 
 
 shared_world, world = share_world("world", World)
@@ -74,8 +74,8 @@ def test_each_is_told_what_waits_in_the_places_they_govern(world: World) -> None
     answered(world.anna, rating=Rating.NOT_HELPFUL)
     ingestion, written, rated = reverse("ingestion"), reverse("gaps"), reverse("ratings")
     assert waits(world.root) == {ingestion: 1, rated: 1, written: 3}  # the last of two lines with one address
-    assert [line.count for line in waiting_for(world.boss)] == [2, 1]
-    assert [line.count for line in waiting_for(world.mia)] == [1, 1]
+    assert [line.count for line in list_waiting_work(world.boss)] == [2, 1]
+    assert [line.count for line in list_waiting_work(world.mia)] == [1, 1]
     assert waits(staff("sam")) == {}
     assert waits(make_overseer()) == {rated: 1, written: 3}
 
@@ -103,10 +103,10 @@ def test_days_count_each_ending_and_each_number_opens_exactly_its_answers(overse
         "older": answered(anna, days_ago=20),
         "yesterday": answered(anna, days_ago=1),
     }
-    yesterday, today = days_of_questions()[-2:]
+    yesterday, today = count_questions_by_day()[-2:]
     assert (today.counts, today.slow) == ({"answered": 1, "passages": 1, "nothing": 2, "other": 1}, 1)
     assert (yesterday.counts["answered"], yesterday.total) == (1, 1)
-    assert sum(day.total for day in days_of_questions()) == 6
+    assert sum(day.total for day in count_questions_by_day()) == 6
 
     def listed(query: str) -> set[Any]:
         page = client_of(overseer).get(f"{reverse('answers')}?{query}")
@@ -117,13 +117,13 @@ def test_days_count_each_ending_and_each_number_opens_exactly_its_answers(overse
     assert listed(f"day={yesterday.day}&ending=answered") == {made["yesterday"].pk}
     assert listed("days=14&slow=on") == {made["ok"].pk}
     assert listed("day=nonsense&ending=superb&days=x") == {row.pk for row in made.values()}
-    assert (speed().median_s, speed().slow) == (5.5, 1)
+    assert (compute_speed().median_s, compute_speed().slow) == (5.5, 1)
 
 
 def test_costs_by_unit_and_model_with_the_limit(world: World, settings: Any) -> None:
     settings.LLM = {**settings.LLM, "day_cost": Decimal(2)}
     today = timezone.localdate()
-    join(None, create_unit(None, name="Sales"), user=world.ben)
+    add_member(None, create_unit(None, name="Sales"), user=world.ben)
     for user, day, cost in (
         (world.anna, today, 2),
         (world.ben, today, 1),
@@ -135,7 +135,7 @@ def test_costs_by_unit_and_model_with_the_limit(world: World, settings: Any) -> 
     answered(world.anna, state={"spent": {"cost": "0.25"}, "versions": {"model": "small"}})
     answered(world.anna, state={"spent": {"cost": "0.5"}, "versions": {"model": "big"}})
     answered(world.anna, state=NO_MODEL)
-    found = costs()
+    found = compute_costs()
     assert found.by_unit == (("Platform", Decimal(2)), ("", Decimal(1)), ("Sales", Decimal(1)))
     assert found.by_model == (("big", Decimal(2)), ("small", Decimal("0.25")))
     assert (found.total, found.limit, found.most_today) == (Decimal(4), Decimal(2), Decimal(2))
@@ -150,7 +150,7 @@ def test_lights_say_what_does_not_work_and_how_to_mend_it(world: World, monkeypa
         home_lights.Area("less", gettext_lazy("Less"), (lambda: CheckResult("Words", False, "none", optional=True),)),
     )
     monkeypatch.setattr(home_lights, "AREAS", areas)
-    seen = [(light.level, light.figure, light.url) for light in home_lights.lights()]
+    seen = [(light.level, light.figure, light.url) for light in home_lights.list_lights()]
     assert seen == [("well", "80 GB", ""), ("failed", "1 / 2", reverse("ingestion")), ("check", "0 / 1", "")]
     text = text_of(client_of(world.root).get(reverse("system-health")))
     assert "Model: gone Load it." in text
@@ -169,7 +169,7 @@ def test_the_doctor_looks_at_every_area_of_the_home(world: World) -> None:
     make_document(world.rules)
     for area in home_lights.AREAS:
         if area.key not in {"services", "search", "audit", "storage"}:  # those ask what tests have no installation of
-            assert all(finding.name and finding.detail for finding in home_lights._findings(area)), area.key
+            assert all(finding.name and finding.detail for finding in home_lights._run_area_checks(area)), area.key
 
 
 @pytest.mark.parametrize(("state", "count"), [(RunState.PARTIAL, 1), (RunState.DONE, 0)])
@@ -187,9 +187,9 @@ def test_a_source_that_was_not_read_waits_for_its_keepers(world: World, state: R
 
 def test_a_part_that_is_not_set_up_is_not_called_well(world: World, settings: Any) -> None:
     settings.MAIL_IS_SET_UP = False
-    mail = next(light for light in home_lights.lights(again=True) if str(light.name) == "Mail")
+    mail = next(light for light in home_lights.list_lights(again=True) if str(light.name) == "Mail")
     assert (mail.level, mail.figure) == (home_lights.Level.OFF, "–")
-    models = next(light for light in home_lights.lights() if str(light.name) == "Language models")
+    models = next(light for light in home_lights.list_lights() if str(light.name) == "Language models")
     assert (models.level, models.figure) == (home_lights.Level.OFF, "–")
 
 
@@ -228,8 +228,8 @@ def test_each_number_of_the_log_opens_exactly_its_entries() -> None:
         (Action.INHERITANCE_BROKEN, Outcome.ALLOW),
         (Action.AUDIT_EXPORTED, Outcome.ALLOW),
     ):
-        record(None, action, outcome=outcome)
-    numbers = log_home().numbers
+        record_action(None, action, outcome=outcome)
+    numbers = build_log_home().numbers
     assert [one.count for one in numbers] == [1, 1, 1, 4, 1]
     client = client_of(audrey)
     for one in numbers:
@@ -264,16 +264,16 @@ def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -
     Document.unscoped.filter(pk=world.travel_rules.pk).update(owner=world.anna, review_on=past)
     Document.unscoped.filter(pk=world.salaries.pk).update(owner=world.anna, review_on=past)  # which she may not read
     Document.unscoped.filter(pk=world.house_rules.pk).update(owner=world.anna, review_on=ahead)
-    assert {user.username: reviews_due(Principal.of(user)) for user in (world.anna, world.ben, world.root)} == {
+    assert {user.username: count_due_reviews(Principal.of(user)) for user in (world.anna, world.ben, world.root)} == {
         "anna": 1, "ben": 0, "root": 0,
     }  # fmt: skip
     library = client_of(world.anna).get(reverse("library")).content.decode()
     assert "state=review&amp;owner=anna" in library
     address = reverse("admin:knowledge_document_changelist")
     waits = {
-        person.username: next((item.count for item in waiting_for(person) if item.url.startswith(address)), 0)
+        person.username: next((item.count for item in list_waiting_work(person) if item.url.startswith(address)), 0)
         for person in (world.root, world.boss, world.mia, staff("sam"))
     }
     assert waits == {"root": 2, "boss": 2, "mia": 1, "sam": 0}
-    (line,) = [item for item in waiting_for(world.root) if item.url.startswith(address)]
+    (line,) = [item for item in list_waiting_work(world.root) if item.url.startswith(address)]
     assert client_of(world.root).get(line.url).context["cl"].result_count == 2

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from agent.models import DayOfUse, UnitBudget, VerifiedAnswer
 from audit.actions import Action
-from audit.record import record
-from authz.people.units import create_unit, join
+from audit.record import record_action
+from authz.people.units import add_member, create_unit
 from knowledge.models import ParseStatus, Source
 from tests.factories import make_base, make_document, make_folder, make_user, newest_version
 from tests.integration.governance.world import client_of
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.django_db
 
 
 def more_people(number: int) -> None:
-    join(None, create_unit(None, name=f"Unit {number}"), user=make_user())
+    add_member(None, create_unit(None, name=f"Unit {number}"), user=make_user())
 
 
 def more_entries(number: int) -> None:
-    record(None, Action.ORG_UNIT_CHANGED, make_user(), detail={"number": number})
+    record_action(None, Action.ORG_UNIT_CHANGED, make_user(), detail={"number": number})
 
 
 def more_use(number: int) -> None:

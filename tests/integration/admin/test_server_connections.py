@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.trials import fault_of_storage
+from copilot_site.lib.trials import find_storage_fault
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of
@@ -103,17 +103,17 @@ class Bucket(Storage):
 
 @pytest.mark.parametrize("privilege", ["s3:PutObject", "s3:DeleteObject"])
 def test_a_privilege_that_a_bucket_does_not_give_is_named_with_the_policy_that_gives_it(privilege: str) -> None:
-    fault = fault_of_storage(Bucket(privilege))
+    fault = find_storage_fault(Bucket(privilege))
     assert fault is not None
     assert "AccessDenied" in fault.sentence
     assert fault.statement == f'{{"Effect": "Allow", "Action": "{privilege}", "Resource": "arn:aws:s3:::papers/*"}}'
 
 
 def test_a_bucket_that_is_not_there_is_named() -> None:
-    fault = fault_of_storage(Bucket("s3:PutObject", "NoSuchBucket"))
+    fault = find_storage_fault(Bucket("s3:PutObject", "NoSuchBucket"))
     assert fault is not None
     assert fault.statement == "aws s3 mb s3://papers"
-    assert fault_of_storage(Bucket("nothing")) is None
+    assert find_storage_fault(Bucket("nothing")) is None
 
 
 def test_only_administrators_of_the_system_try_them() -> None:

@@ -12,13 +12,13 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
-from agent.connections.service_keys import opened, save_language_model
+from agent.connections.service_keys import open_service_key, save_language_model
 from agent.models import LanguageModel
 from agent.providers.openai_compatible import OpenAICompatible, ServedModel
 from agent.providers.presets import PRESETS
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.outgoing.addresses import parsed_url
+from copilot_site.lib.outgoing.addresses import parse_url
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of
 from tests.modelserver import Request, Step, calls, says, says_json, serving
@@ -195,7 +195,7 @@ def added(user: User, **fields: Any) -> Any:
 
 def test_a_preset_fills_in_where_the_service_is(superuser: User) -> None:
     for preset in PRESETS:
-        host, _port = parsed_url(preset.base_url)
+        host, _port = parse_url(preset.base_url)
         assert (host == "localhost") is preset.is_local
         assert preset.base_url.startswith("https://") is not preset.is_local
     form = client_of(superuser).get(f"{reverse('language-model-add')}?preset={preset.key}").context["form"]
@@ -205,14 +205,14 @@ def test_a_preset_fills_in_where_the_service_is(superuser: User) -> None:
 def test_a_model_is_added_changed_and_deleted(superuser: User) -> None:
     assert added(superuser, api_key="sk-1", is_default="on", anyway="1").status_code == 302
     row = LanguageModel.objects.get()
-    assert (opened(row.encrypted_key, row.base_url), row.is_default, row.local_address) == ("sk-1", True, "")
+    assert (open_service_key(row.encrypted_key, row.base_url), row.is_default, row.local_address) == ("sk-1", True, "")
     added(superuser, name="second", is_default="on", anyway="1")
     assert [item.name for item in LanguageModel.objects.filter(is_default=True)] == ["second"]
     page = reverse("language-model", args=[row.pk])
     assert "sk-1" not in client_of(superuser).get(page).content.decode()
     client_of(superuser).post(page, filled(model="n"))
     row.refresh_from_db()
-    assert (row.model, opened(row.encrypted_key, row.base_url)) == ("n", "sk-1")
+    assert (row.model, open_service_key(row.encrypted_key, row.base_url)) == ("n", "sk-1")
     client_of(superuser).post(page, {"do": "delete"})
     assert [item.name for item in LanguageModel.objects.all()] == ["second"]
 

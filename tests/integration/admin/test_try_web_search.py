@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.connections.service_keys import opened, save_web_search
+from agent.connections.service_keys import open_service_key, save_web_search
 from agent.models import WebHost, WebSearchProvider
 from agent.web.hosts import HostRules
 from agent.web.search_kinds import KINDS
-from agent.web.searching import search, service_of
+from agent.web.searching import build_search_service, search_web
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
@@ -80,7 +80,7 @@ def test_the_admin_takes_a_key_for_one_address_and_never_shows_it_again(root: Us
     assert client.post(add, form(site.url, api_key=KEY)).status_code == 302
     row = WebSearchProvider.objects.get()
     assert KEY not in row.encrypted_key
-    assert opened(row.encrypted_key, row.base_url) == KEY
+    assert open_service_key(row.encrypted_key, row.base_url) == KEY
     change = reverse("admin:agent_websearchprovider_change", args=[row.pk])
     assert KEY not in client.get(change).content.decode()
     tried(root, site.url, id=str(row.pk))
@@ -142,6 +142,6 @@ def test_what_a_service_says_is_told_as_plain_text_each_page_once(site: Site) ->
         hit("https://x.example/3", "Empty", ""),
     ]
     site.answers = Engine(rows).reply
-    service = service_of(WebSearchProvider(name="ours", kind="searxng", base_url=site.url))
-    (found,) = search(service, "leave", HostRules())
+    service = build_search_service(WebSearchProvider(name="ours", kind="searxng", base_url=site.url))
+    (found,) = search_web(service, "leave", HostRules())
     assert (found.title, found.text) == ("One & all", "First of them.")

@@ -6,13 +6,13 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 
-from agent.conversations.attachments import attach
+from agent.conversations.attachments import attach_to_conversation
 from agent.conversations.sessions import create_session
 from agent.events import Event
 from agent.models import Session
 from agent.profiles.settings import Options
 from authz.principal import Principal
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Document
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user, prepare_embedder
@@ -26,8 +26,8 @@ NOTICE = "How long is the notice period?"
 def attached(person: User, session: Session, name: str = "meyer.md", content: str = CONTRACT) -> Document:
     """A file of a conversation, read."""
     prepare_embedder()
-    upload = attach(Principal.of(person), session.pk, filename=name, file=ContentFile(content.encode()))
-    ingest(upload.version.pk)
+    upload = attach_to_conversation(Principal.of(person), session.pk, filename=name, file=ContentFile(content.encode()))
+    run_ingestion(upload.version.pk)
     return Document.unscoped.get(pk=upload.document.pk)
 
 

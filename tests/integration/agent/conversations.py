@@ -11,7 +11,7 @@ from agent.conversations.sessions import create_session
 from agent.events import Answer, Event, References
 from agent.models import Message, Role, Session
 from agent.passages import best
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from authz.principal import Principal
 from knowledge.models import Document, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
@@ -69,7 +69,7 @@ def asked(person: User | Principal, question: str, session: Session | None = Non
     session_id: UUID = (session or create_session(principal)).pk
 
     async def collect() -> list[Event]:
-        return [event async for event in ask(principal, session_id=session_id, question=question, **kwargs)]
+        return [event async for event in ask_question(principal, session_id=session_id, question=question, **kwargs)]
 
     return async_to_sync(collect)()
 

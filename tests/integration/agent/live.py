@@ -12,10 +12,10 @@ from agent.conversations.sessions import create_session
 from agent.events import Event
 from agent.models import Session
 from agent.profiles.settings import Options
-from agent.runs.follow import follow
+from agent.runs.follow import follow_run
 from agent.runs.log import Entry
-from agent.runs.run import launch
-from agent.runs.start import begin
+from agent.runs.run import launch_run
+from agent.runs.start import prepare_run
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 
@@ -31,13 +31,13 @@ class Live:
         self.message_id = UUID(int=0)
 
     async def start(self) -> None:
-        run = await sync_to_async(begin)(
+        run = await sync_to_async(prepare_run)(
             self.principal, self.session_id, self.question, scope=Scope(), language="en", options=self.options
         )
-        self.message_id = launch(run)
+        self.message_id = launch_run(run)
 
     def follow(self, after: int = -1) -> AsyncIterator[Entry | None]:
-        return follow(self.principal, session_id=self.session_id, message_id=self.message_id, after=after)
+        return follow_run(self.principal, session_id=self.session_id, message_id=self.message_id, after=after)
 
     async def read(self, after: int = -1, *, until: Callable[[Entry], bool] = lambda _entry: False) -> list[Entry]:
         """What one reader gets after a place, to the end or to the first entry for which `until` is true."""

@@ -15,22 +15,24 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 async def answer(user_id: int, session_id: UUID, question: str) -> None:
     from agent.profiles.settings import Options
-    from agent.run_state.threads import in_thread
-    from agent.runs.follow import follow
-    from agent.runs.run import complete, launch
-    from agent.runs.start import begin
+    from agent.run_state.threads import run_front_call
+    from agent.runs.follow import follow_run
+    from agent.runs.run import complete_run, launch_run
+    from agent.runs.start import prepare_run
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope
 
-    principal = await in_thread(Principal.load, user_id)
-    run = await in_thread(begin, principal, session_id, question, scope=Scope(), language="en", options=Options())
-    print(launch(run), flush=True)
+    principal = await run_front_call(Principal.load, user_id)
+    run = await run_front_call(
+        prepare_run, principal, session_id, question, scope=Scope(), language="en", options=Options()
+    )
+    print(launch_run(run), flush=True)
     try:
-        async for entry in follow(principal, session_id=session_id, message_id=run.message_id):
+        async for entry in follow_run(principal, session_id=session_id, message_id=run.message_id):
             if entry is not None:
                 print(entry.type, flush=True)
     finally:
-        await complete(run)  # as a server, which lives on where its reader is gone
+        await complete_run(run)  # as a server, which lives on where its reader is gone
 
 
 if __name__ == "__main__":

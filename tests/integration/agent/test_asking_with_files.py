@@ -9,8 +9,14 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from agent.conversations import attachments
-from agent.conversations.attachments import attach, file_into, remove, take_out, unsent_attachments
-from agent.conversations.sessions import create_session, delete_session, get_message, messages_of
+from agent.conversations.attachments import (
+    attach_to_conversation,
+    copy_attachment_to_folder,
+    delete_attachment,
+    list_unsent_attachments,
+    remove_from_draft_question,
+)
+from agent.conversations.sessions import create_session, delete_session, get_message, list_branch_messages
 from agent.models import AgentProfile, Message, Role
 from agent.profiles.settings import Options
 from audit.actions import Action
@@ -18,7 +24,7 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import ATTACHMENTS, Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services import attachments as files
@@ -45,7 +51,7 @@ def case(shared_case: Callable[[], Case], db: None) -> Case:
 def test_a_question_with_a_file_is_answered_from_it_and_a_later_one_from_everything(case: Case) -> None:
     assert sources(case.events) == [case.document.title]
     assert "seven months" in words(case.events)
-    question = messages_of(case.me, case.session)[0]
+    question = list_branch_messages(case.me, case.session)[0]
     assert [attachment.name for attachment in question.attachments] == ["meyer.md"]
     events = case.ask(options=Options(follows=case.answer_id))
     assert set(sources(events)) == {case.document.title, "Handbook"}
@@ -56,7 +62,7 @@ def test_asked_again_a_question_keeps_its_files_whatever_places_were_chosen_sinc
     for scope in (Scope(), Scope(knowledge_base_ids=(make_base().pk,))):
         events = case.ask(options=Options(instead_of=first.pk), scope=scope)
         assert sources(events) == [case.document.title]
-        assert unsent_attachments(case.me, case.session) == []
+        assert list_unsent_attachments(case.me, case.session) == []
     case.session.refresh_from_db()
     assert case.session.scope == {}
 
@@ -86,32 +92,34 @@ def test_what_is_old_or_without_its_conversation_is_thrown_away(case: Case, sett
     lost.delete()
     old = timezone.now() - timedelta(days=3, seconds=1)
     Document.unscoped.filter(pk=case.document.pk).update(created_at=old)
-    assert attachments.throw_away() == 1
+    assert attachments.delete_old_attachments() == 1
     assert set(Document.unscoped.filter(knowledge_base=ATTACHMENTS)) == {fresh}
     assert not Folder.unscoped.filter(pk=lost.pk).exists()
 
 
 def test_a_file_attached_again_is_one_and_not_deleted_when_it_is_taken_out(case: Case) -> None:
     document, mine, session = case.document, case.me, case.session
-    again = attach(mine, session.pk, filename="meyer.md", file=ContentFile(CONTRACT.encode()))
+    again = attach_to_conversation(mine, session.pk, filename="meyer.md", file=ContentFile(CONTRACT.encode()))
     assert (again.document.pk, again.outcome) == (document.pk, "unchanged")
-    other = attach(mine, session.pk, filename="meyer.md", file=ContentFile(b"# Other\n\nOther words."))
+    other = attach_to_conversation(mine, session.pk, filename="meyer.md", file=ContentFile(b"# Other\n\nOther words."))
     assert other.document.filename == "meyer (2).md"
-    assert [attachment.id for attachment in unsent_attachments(mine, session)] == [other.document.pk]
-    take_out(mine, session.pk, other.document.pk)
+    assert [attachment.id for attachment in list_unsent_attachments(mine, session)] == [other.document.pk]
+    remove_from_draft_question(mine, session.pk, other.document.pk)
     assert not Document.unscoped.filter(pk=other.document.pk).exists()
-    assert [attachment.id for attachment in unsent_attachments(mine, session, also=[str(document.pk)])] == [document.pk]
-    take_out(mine, session.pk, document.pk)
+    assert [attachment.id for attachment in list_unsent_attachments(mine, session, also=[str(document.pk)])] == [
+        document.pk
+    ]
+    remove_from_draft_question(mine, session.pk, document.pk)
     assert Document.unscoped.filter(pk=document.pk).exists()
     with pytest.raises(NotFound):
-        take_out(mine, session.pk, other.document.pk)
+        remove_from_draft_question(mine, session.pk, other.document.pk)
 
 
 def test_limits_are_explained_in_a_sentence(case: Case, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session = create_session(case.me)
 
     def attempt(name: str, content: bytes) -> None:
-        attach(case.me, session.pk, filename=name, file=ContentFile(content))
+        attach_to_conversation(case.me, session.pk, filename=name, file=ContentFile(content))
 
     with pytest.raises(InvalidInput, match="is of a type that is not supported"):
         attempt("run.exe", b"MZ")
@@ -137,15 +145,17 @@ def test_limits_are_explained_in_a_sentence(case: Case, settings: Any, monkeypat
 
 def test_a_file_that_is_being_read_or_failed_is_not_asked(case: Case) -> None:
     session, person = create_session(case.me), case.person
-    waiting = attach(case.me, session.pk, filename="slow.md", file=ContentFile(b"# Slow\n\nSlow words."))
+    waiting = attach_to_conversation(
+        case.me, session.pk, filename="slow.md", file=ContentFile(b"# Slow\n\nSlow words.")
+    )
     with pytest.raises(InvalidInput, match="is still being read"):
         asked(person, NOTICE, session, options=with_files(waiting.document))
-    broken = attach(case.me, session.pk, filename="broken.pdf", file=ContentFile(b"%PDF-1.4 nothing"))
-    ingest(broken.version.pk)
+    broken = attach_to_conversation(case.me, session.pk, filename="broken.pdf", file=ContentFile(b"%PDF-1.4 nothing"))
+    run_ingestion(broken.version.pk)
     with pytest.raises(InvalidInput, match="cannot be read"):
         asked(person, NOTICE, session, options=with_files(broken.document))
     assert not Message.objects.filter(session=session).exists()
-    told = {attachment.name: attachment.reading for attachment in unsent_attachments(case.me, session)}
+    told = {attachment.name: attachment.reading for attachment in list_unsent_attachments(case.me, session)}
     assert told == {"slow.md": "reading", "broken.pdf": "failed"}
 
 
@@ -160,15 +170,15 @@ def test_filed_into_a_folder_it_is_a_document_like_others_and_removed_it_hides_w
     for person in (case.person, reader):
         allow(person, base)
     with pytest.raises(PermissionDenied):
-        file_into(case.me, case.session.pk, case.document.pk, folder_id=folder.pk)
+        copy_attachment_to_folder(case.me, case.session.pk, case.document.pk, folder_id=folder.pk)
     allow(case.person, folder, Right.ADD)
-    copy = file_into(case.me, case.session.pk, case.document.pk, folder_id=folder.pk)
-    ingest(copy.version.pk)
+    copy = copy_attachment_to_folder(case.me, case.session.pk, case.document.pk, folder_id=folder.pk)
+    run_ingestion(copy.version.pk)
     assert copy.document.pk != case.document.pk
     assert found_by(case.me) == {"handbook.md", "meyer.md"}
-    remove(case.me, case.session.pk, case.document.pk)
+    delete_attachment(case.me, case.session.pk, case.document.pk)
     assert found_by(Principal.of(reader)) == {"meyer.md"}, "the copy is its own"
-    question, told = messages_of(case.me, case.session)
+    question, told = list_branch_messages(case.me, case.session)
     assert (question.attachments, question.hidden_attachments) == ((), 1)
     assert told == get_message(case.me, case.session, case.answer_id)
     assert told.masked_count == len(told.sentences) > 0

@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Message, Session
-from agent.profile_choice import assistants_for, profile_of, usable_profiles
+from agent.profile_choice import find_requested_profile, list_assistants, usable_profiles
 from agent.profiles.settings import Options, Tone
-from agent.prompting import prompt
+from agent.prompting import load_prompt
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
@@ -106,7 +106,7 @@ def test_one_that_is_not_theirs_is_like_one_that_is_not_there(world: World) -> N
     said = []
     for profile_id in (hidden, missing):
         with pytest.raises(NotFound) as refused:
-            profile_of(anna, Options(profile_id=profile_id))
+            find_requested_profile(anna, Options(profile_id=profile_id))
         said.append(str(refused.value).replace(profile_id, ""))
     assert said[0] == said[1]
     secret = issue_token(anna, name="program", scopes=[TokenScope.CHAT])[1]
@@ -142,36 +142,36 @@ def test_a_socket_takes_the_choice_and_refuses_one_that_is_not_theirs() -> None:
 
 def test_membership_that_is_taken_back_takes_the_assistant_with_the_next_question(world: World) -> None:
     mine = AgentProfile.objects.get(name=ENGINEERS)
-    assert profile_of(Principal.of(world.anna), Options(profile_id=str(mine.pk))).name == ENGINEERS
+    assert find_requested_profile(Principal.of(world.anna), Options(profile_id=str(mine.pk))).name == ENGINEERS
     world.anna.groups.clear()
     with pytest.raises(NotFound):
-        profile_of(Principal.of(world.anna), Options(profile_id=str(mine.pk)))
+        find_requested_profile(Principal.of(world.anna), Options(profile_id=str(mine.pk)))
 
 
 def test_a_default_that_is_not_everybodys_falls_back_to_the_products_own(world: World) -> None:
     """The form refuses it; a row written otherwise gives nobody more."""
     AgentProfile.objects.filter(name=AUDITORS).update(is_default=True)
-    assert profile_of(Principal.of(world.anna), Options()).name == ""
-    assert profile_of(Principal.of(world.ben), Options()).name == AUDITORS
+    assert find_requested_profile(Principal.of(world.anna), Options()).name == ""
+    assert find_requested_profile(Principal.of(world.ben), Options()).name == AUDITORS
 
 
 def test_opening_questions_come_in_the_language_of_the_page() -> None:
     AgentProfile.objects.create(name="HR", questions_en="One?\n\n Two? \n", questions_zh="一？", icon="person")
     person = Principal.of(make_user("nora"))
-    assert assistants_for(person, "en")[0].openings == ("One?", "Two?")
-    assert assistants_for(person, "zh-hans")[0].openings == ("一？",)
+    assert list_assistants(person, "en")[0].openings == ("One?", "Two?")
+    assert list_assistants(person, "zh-hans")[0].openings == ("一？",)
     AgentProfile.objects.update(questions_zh="")
-    assert assistants_for(person, "zh-hans")[0].openings == ("One?", "Two?")
+    assert list_assistants(person, "zh-hans")[0].openings == ("One?", "Two?")
 
 
 def test_a_tone_is_in_the_prompt_of_the_model_that_writes() -> None:
     reader = make_reader(make_library()[0])
-    assert all(prompt(f"tone_{tone}", language).text for tone in Tone.values for language in ("en", "zh"))
+    assert all(load_prompt(f"tone_{tone}", language).text for tone in Tone.values for language in ("en", "zh"))
     tone = Tone.values[0]
     profile = AgentProfile.objects.create(name="HR", tone=tone)
     with modelled(SEARCH, says(THIRTY)) as server:
         asked(reader, LEAVE, options=Options(profile_id=str(profile.pk)))
-    told = prompt(f"tone_{tone}", "en").text
+    told = load_prompt(f"tone_{tone}", "en").text
     assert all(told in sent(request) for request in server.requests)
     assert f"tone_{tone}.en" in Message.objects.get(role="assistant").prompts
 

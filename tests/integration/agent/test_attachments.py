@@ -12,24 +12,23 @@ from django.urls import reverse
 from django.utils.translation import override
 from openpyxl import Workbook
 
-from agent.conversations.attachments import attach, file_into, remove
+from agent.conversations.attachments import attach_to_conversation, copy_attachment_to_folder, delete_attachment
 from agent.conversations.sessions import create_session
-from agent.conversations.sharing import read_share
-from agent.conversations.sharing import share as share_conversation
-from agent.palette.finding import find
+from agent.conversations.sharing import read_share, share_conversation
+from agent.palette.finding import search_palette
 from agent.palette.places import find_places
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.governing import get_governed, governed, reviewed
-from authz.rights.grants import give
+from authz.rights.governing import filter_governed_rows, filter_reviewed_rows, get_governed
+from authz.rights.grants import grant_rights
 from business.models import DataSource
-from business.spreadsheets.sources import describe
+from business.spreadsheets.sources import describe_published_version
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.documents import places
-from knowledge.governance.effective_rights import places_of
-from knowledge.ingestion.pipeline import ingest
-from knowledge.library import knowledge_bases_of
+from knowledge.governance.effective_rights import iterate_base_places
+from knowledge.ingestion.pipeline import run_ingestion
+from knowledge.library import list_knowledge_bases
 from knowledge.models import (
     ATTACHMENTS,
     Chunk,
@@ -64,7 +63,7 @@ def case(shared_case: Callable[[], Case], db: None) -> Case:
 
 def test_a_file_is_found_in_its_conversation_and_nowhere_else(case: Case) -> None:
     manager, administrator, other = make_user(), make_user(is_superuser=True), make_user()
-    give(None, Right, KnowledgeBase.unscoped.get(pk=ATTACHMENTS), to=manager)
+    grant_rights(None, Right, KnowledgeBase.unscoped.get(pk=ATTACHMENTS), to=manager)
     elsewhere = create_session(case.me)
     inside = case.me.in_conversation(case.session.pk)
     assert found_by(inside) == {"meyer.md", "handbook.md"}
@@ -83,12 +82,12 @@ def test_a_file_is_found_in_its_conversation_and_nowhere_else(case: Case) -> Non
 def test_nobody_governs_the_base_of_all_files(case: Case) -> None:
     """Not even a superuser: a source could fill it, and who deleted it would delete the files of everybody."""
     manager = make_user()
-    give(None, [Right.MANAGE], KnowledgeBase.unscoped.get(pk=ATTACHMENTS), to=manager)
+    grant_rights(None, [Right.MANAGE], KnowledgeBase.unscoped.get(pk=ATTACHMENTS), to=manager)
     for somebody in (manager, make_user(is_superuser=True)):
         principal = Principal.of(somebody)
-        assert ATTACHMENTS not in set(governed(KnowledgeBase, principal).values_list("pk", flat=True))
-        assert ATTACHMENTS not in set(reviewed(KnowledgeBase, principal).values_list("pk", flat=True))
-        assert not governed(Folder, principal).filter(knowledge_base=ATTACHMENTS).exists()
+        assert ATTACHMENTS not in set(filter_governed_rows(KnowledgeBase, principal).values_list("pk", flat=True))
+        assert ATTACHMENTS not in set(filter_reviewed_rows(KnowledgeBase, principal).values_list("pk", flat=True))
+        assert not filter_governed_rows(Folder, principal).filter(knowledge_base=ATTACHMENTS).exists()
         with pytest.raises(NotFound):
             get_governed(KnowledgeBase, principal, pk=ATTACHMENTS)
 
@@ -107,17 +106,17 @@ def test_a_disabled_person_and_a_narrow_token_read_no_file(case: Case) -> None:
 
 def test_no_list_of_the_library_or_the_administration_names_a_file(case: Case) -> None:
     administrator = Principal.of(make_user(is_superuser=True))
-    assert [base.name for base in knowledge_bases_of(case.me)] == ["Handbook"]
-    assert find(case.me, case.person, "meyer").documents == ()
+    assert [base.name for base in list_knowledge_bases(case.me)] == ["Handbook"]
+    assert search_palette(case.me, case.person, "meyer").documents == ()
     assert {place.name for place in find_places(case.me, "")} == {"Handbook"}
-    governed_places = places_of([ATTACHMENTS])
+    governed_places = iterate_base_places([ATTACHMENTS])
     assert case.document.pk not in {place.document_id for place in governed_places}
     assert case.session.pk not in {place.id for place in governed_places}
     inside = case.me.in_conversation(case.session.pk)
     assert set(Folder.objects.visible_to(inside)) == set(Folder.objects.visible_to(case.me))
     named = Entry.objects.filter(target_name__icontains="meyer") | Entry.objects.filter(detail__icontains="meyer")
     assert not named.exists()
-    assert {knowledge.pk for knowledge in knowledge_bases_of(administrator)} == set()
+    assert {knowledge.pk for knowledge in list_knowledge_bases(administrator)} == set()
 
 
 @pytest.mark.parametrize("by", ["owner", "administrator"])
@@ -126,7 +125,7 @@ def test_nobody_changes_the_rights_on_a_file(case: Case, by: str) -> None:
     who = make_user(is_superuser=True) if by == "administrator" else case.person
     principal = Principal.of(who).in_conversation(case.session.pk)
     changes: list[Any] = [
-        lambda: access.give(principal, [Right.VIEW], case.document, to=reader),
+        lambda: access.grant_place_rights(principal, [Right.VIEW], case.document, to=reader),
         lambda: break_inheritance(principal, case.document),
     ]
     for change in changes:
@@ -152,17 +151,19 @@ def test_one_of_somebody_else_is_neither_filled_nor_emptied(case: Case) -> None:
     document, person, session, other = case.document, case.person, case.session, make_user(is_superuser=True)
     theirs = create_session(Principal.of(other))
     calls: list[Any] = [
-        lambda: attach(Principal.of(other), session.pk, filename="a.md", file=ContentFile(b"# a\n\na")),
-        lambda: remove(Principal.of(other), session.pk, document.pk),
-        lambda: remove(Principal.of(other), theirs.pk, document.pk),
-        lambda: file_into(Principal.of(other), theirs.pk, document.pk, folder_id=make_folder(make_base()).pk),
+        lambda: attach_to_conversation(Principal.of(other), session.pk, filename="a.md", file=ContentFile(b"# a\n\na")),
+        lambda: delete_attachment(Principal.of(other), session.pk, document.pk),
+        lambda: delete_attachment(Principal.of(other), theirs.pk, document.pk),
+        lambda: copy_attachment_to_folder(
+            Principal.of(other), theirs.pk, document.pk, folder_id=make_folder(make_base()).pk
+        ),
     ]
     for call in calls:
         with pytest.raises(NotFound):
             call()
     handbook = Document.unscoped.get(filename="handbook.md")
     with pytest.raises(NotFound):  # no file of the conversation, though they may read it
-        file_into(Principal.of(person), session.pk, handbook.pk, folder_id=handbook.folder_id)
+        copy_attachment_to_folder(Principal.of(person), session.pk, handbook.pk, folder_id=handbook.folder_id)
     with pytest.raises(InvalidInput):
         asked(other, NOTICE, theirs, options=with_files(document))
     assert Document.unscoped.filter(pk=document.pk).exists()
@@ -176,17 +177,21 @@ def test_a_file_is_stored_in_its_conversation_and_announced_to_no_webhook(case: 
     assert DocumentVersion.unscoped.get(document=document).uploaded_by_id == case.person.pk
     for language, said in (("en", "A file of this conversation"), ("zh-hans", "本对话中的文件")):
         with override(language):
-            assert places.places_of(inside, [document.pk])[document.pk].path == (said,)
+            assert places.find_document_places(inside, [document.pk])[document.pk].path == (said,)
     Webhook.objects.create(name="w", url="https://hooks.example/in", site="https://here", events=["document.ready"])
-    again = attach(case.me, case.session.pk, filename="other.md", file=ContentFile(b"# Other\n\nOther words."))
-    ingest(again.version.pk)
+    again = attach_to_conversation(
+        case.me, case.session.pk, filename="other.md", file=ContentFile(b"# Other\n\nOther words.")
+    )
+    run_ingestion(again.version.pk)
     assert not WebhookDelivery.objects.exists()
 
 
 def test_no_page_of_the_administration_names_a_file(case: Case, client: Client) -> None:
     document = case.document
-    broken = attach(case.me, case.session.pk, filename="meyer.pdf", file=ContentFile(b"%PDF-1.4 nothing"))
-    ingest(broken.version.pk)
+    broken = attach_to_conversation(
+        case.me, case.session.pk, filename="meyer.pdf", file=ContentFile(b"%PDF-1.4 nothing")
+    )
+    run_ingestion(broken.version.pk)
     client.force_login(make_user(is_superuser=True))
     seen = [
         reverse("admin:knowledge_document_changelist"),
@@ -222,9 +227,9 @@ def test_a_spreadsheet_is_a_source_of_its_conversation_alone_and_named_nowhere(c
         book.active.append(row)
     file = BytesIO()
     book.save(file)
-    upload = attach(case.me, case.session.pk, filename="meyer.xlsx", file=ContentFile(file.getvalue()))
-    ingest(upload.version.pk)
-    describe(upload.document.pk)
+    upload = attach_to_conversation(case.me, case.session.pk, filename="meyer.xlsx", file=ContentFile(file.getvalue()))
+    run_ingestion(upload.version.pk)
+    describe_published_version(upload.document.pk)
     source = DataSource.unscoped.get(document=upload.document)
     assert source.is_active
     mine, session = case.me, case.session

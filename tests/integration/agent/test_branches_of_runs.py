@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from agent.conversations.history import history_of, understood
-from agent.conversations.sessions import create_session, messages_of
+from agent.conversations.history import find_earlier_question, load_history
+from agent.conversations.sessions import create_session, list_branch_messages
 from agent.models import Message, Session
 from agent.profiles.settings import Options
 from agent.runs.follow import replay_entries
@@ -30,7 +30,7 @@ class Talk:
         return stored(asked(self.principal, question, self.session, options=Options(**place)))  # type: ignore[arg-type]
 
     def told(self, answer: Message) -> list[str]:
-        return [turn.content for turn in history_of(self.principal, self.session.pk, before=answer.pk)]
+        return [turn.content for turn in load_history(self.principal, self.session.pk, before=answer.pk)]
 
 
 @pytest.fixture
@@ -53,16 +53,18 @@ def test_a_model_gets_one_branch_and_a_page_shows_one_branch(talk: Talk) -> None
 
     def shown(through: Message | None = None) -> list[object]:
         at = through.pk if through else None
-        return [message.id for message in messages_of(talk.principal, talk.session, through=at)]
+        return [message.id for message in list_branch_messages(talk.principal, talk.session, through=at)]
 
     assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk], "the one that was written last"
     assert shown(second) == [first.parent_id, first.pk, second.parent_id, second.pk]
-    numbers = [message.branches and message.branches.number for message in messages_of(talk.principal, talk.session)]
+    numbers = [
+        message.branches and message.branches.number for message in list_branch_messages(talk.principal, talk.session)
+    ]
     assert numbers == [None, None, 2, None]
     said = first.content.removesuffix("[1]")
     assert talk.told(second) == talk.told(beside) == [LEAVE, said]
     assert talk.told(talk.ask(PARK, instead_of=first.parent_id)) == []
-    earlier = understood(talk.principal, talk.session.pk, before=beside.pk)
+    earlier = find_earlier_question(talk.principal, talk.session.pk, before=beside.pk)
     assert earlier is not None
     assert earlier.question == LEAVE
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, tools
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked
@@ -76,7 +76,7 @@ def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(
 
     async def here_at_the_end() -> list[str]:
         here: list[str] = []
-        async for event in ask(principal, session_id=session.pk, question=LEAVE):
+        async for event in ask_question(principal, session_id=session.pk, question=LEAVE):
             here = list(crowd.here) if event.done else here
         return here
 

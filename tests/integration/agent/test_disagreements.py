@@ -10,7 +10,7 @@ from django.urls import reverse
 from agent.events import Answer, Complete, References
 from agent.models import Message
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
@@ -89,7 +89,7 @@ def test_who_may_no_longer_read_one_is_not_shown_what_it_says(bases: Bases) -> N
     reader = reader_of(*bases)
     row = stored(asked(reader, LEAVE))
     assert "<figcaption" in page_of(reader, row)
-    take_back(None, (Right.VIEW,), bases[0], of=reader)
+    revoke_rights(None, (Right.VIEW,), bases[0], of=reader)
     page = page_of(reader, row)
     assert "Leave 2024" not in page
     assert "25 days" not in page

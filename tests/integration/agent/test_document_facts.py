@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.conversations.history import history_of
+from agent.conversations.history import load_history
 from agent.models import Message
 from agent.runs.follow import replay_entries
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from business.results import visibility
 from copilot_site.lib.registry import Registry
 from knowledge.models import Document
@@ -53,7 +53,7 @@ class Answered:
         return "\n".join([*pages, *(entry.body for entry in told)])
 
     def lose_one(self) -> None:
-        take_back(None, [Right.VIEW], self.documents[1].knowledge_base, of=self.reader)
+        revoke_rights(None, [Right.VIEW], self.documents[1].knowledge_base, of=self.reader)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_model_that_is_told_the_answer_again_is_told_with_what_it_stands_on(an
         session=answered.row.session, role="user", parent=answered.row, content="And now?"
     )
     now = Message.objects.create(session=answered.row.session, role="assistant", parent=question, is_complete=False)
-    _asked, told = history_of(Principal.of(answered.reader), now.session_id, before=now.pk)
+    _asked, told = load_history(Principal.of(answered.reader), now.session_id, before=now.pk)
     assert told.content.startswith("2 of these documents are ready")
     assert [len(queried.reach) for queried in told.queried] == [2]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from agent.conversations.history import ANSWER_CHARACTERS, TOKENS, TURNS, history_of
+from agent.conversations.history import ANSWER_CHARACTERS, TOKENS, TURNS, load_history
 from agent.models import Message, Role, Session
 from agent.prompting import count_tokens
 from authz.principal import Principal
@@ -35,7 +35,7 @@ def told(session: Session) -> list[tuple[str, str]]:
     _add(session, role=Role.USER, content="And now?")
     answer = _add(session, role=Role.ASSISTANT, is_complete=False)
     reader = Principal.of(User.objects.get(pk=session.user_id))
-    return [(turn.role, turn.content) for turn in history_of(reader, session.pk, before=answer.pk)]
+    return [(turn.role, turn.content) for turn in load_history(reader, session.pk, before=answer.pk)]
 
 
 def test_a_short_conversation_is_told_whole_and_in_order(session: Session) -> None:

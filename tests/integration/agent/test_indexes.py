@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from agent.models import Message, Role, Session
-from agent.runs.reaper import close_abandoned
+from agent.runs.reaper import close_abandoned_runs
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def write_many() -> None:
 
 def test_all_messages_are_never_read_through() -> None:
     write_many()
-    for index, act in (("message_open_idx", close_abandoned), ("message_answers_idx", look_at_answers)):
+    for index, act in (("message_open_idx", close_abandoned_runs), ("message_answers_idx", look_at_answers)):
         with CaptureQueriesContext(connection) as asked:
             act()
         found = [one["sql"] for one in asked if 'FROM "agent_message"' in one["sql"] and " LIMIT " in one["sql"]]

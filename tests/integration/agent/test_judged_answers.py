@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from agent.connections.service_keys import sealed
+from agent.connections.service_keys import seal_service_key
 from agent.events import Answer
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles.settings import Options
@@ -73,7 +73,10 @@ def test_a_strict_profile_leaves_out_what_is_not_checked(handbook: Handbook) -> 
 def test_a_profile_names_another_model_as_judge(reader: User) -> None:
     with modelled(SEARCH, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
         small = LanguageModel.objects.create(
-            name="Small", base_url=server.base_url, model="small-1", encrypted_key=sealed("k-1", server.base_url)
+            name="Small",
+            base_url=server.base_url,
+            model="small-1",
+            encrypted_key=seal_service_key("k-1", server.base_url),
         )
         profile = AgentProfile.objects.create(name="judged", judge=small)
         asked(reader, LEAVE, options=Options(profile_id=str(profile.pk)))

@@ -10,7 +10,7 @@ from agent.models import Message
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, stored
 from tests.integration.pages.house import client_of
@@ -85,8 +85,8 @@ def test_only_who_manages_and_reads_the_document_sees_what_was_allowed_and_as_lo
     mine = client_of(keeper).get(reverse("kept-questions")).context["questions"]
     assert {question.question for question in mine} == {LEAVE, NOTICE}
     allow(house.people["editor"], house.base, Right.MANAGE)  # a place keeps a manager
-    take_back(None, (Right.VIEW,), house.base, of=keeper)
-    take_back(None, (Right.MANAGE,), house.bases[NOTICE], of=keeper)
+    revoke_rights(None, (Right.VIEW,), house.base, of=keeper)
+    revoke_rights(None, (Right.MANAGE,), house.bases[NOTICE], of=keeper)
     assert house.told() == {"editor": {LEAVE}}
 
 

@@ -15,8 +15,8 @@ from redis import Redis
 from agent.events import StopReason
 from agent.models import Message, Role
 from agent.runs import reaper
-from agent.runs.leases import LEASE_S, lease_key
-from agent.runs.reaper import close_abandoned
+from agent.runs.leases import LEASE_S, build_lease_key
+from agent.runs.reaper import close_abandoned_runs
 from agent.tasks import reap_runs
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, kinds, make_library, make_reader
@@ -47,8 +47,8 @@ def test_a_killed_process_leaves_a_run_that_ends_as_an_error(monkeypatch: pytest
         process.kill()
         process.wait()
 
-    assert close_abandoned() == 1, "the process was of this machine, so nobody waits for its lease to end"
-    assert close_abandoned() == 0
+    assert close_abandoned_runs() == 1, "the process was of this machine, so nobody waits for its lease to end"
+    assert close_abandoned_runs() == 0
 
     events = events_of(async_to_sync(live.read)())
     assert kinds(events) == ["agent_query", "error"]
@@ -67,7 +67,7 @@ def test_the_lease_of_another_machine_is_waited_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
     monkeypatch.setattr(reaper, "CERTAIN_S", 0)
     with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
-        valkey.set(lease_key(message.pk), "another-machine 1 1", ex=LEASE_S)
-        assert close_abandoned() == 0
-        valkey.delete(lease_key(message.pk))  # as it ends by itself
-    assert [close_abandoned(), close_abandoned()] == [0, 1], "it is looked at twice: the process may be slow"
+        valkey.set(build_lease_key(message.pk), "another-machine 1 1", ex=LEASE_S)
+        assert close_abandoned_runs() == 0
+        valkey.delete(build_lease_key(message.pk))  # as it ends by itself
+    assert [close_abandoned_runs(), close_abandoned_runs()] == [0, 1], "it is looked at twice: the process may be slow"

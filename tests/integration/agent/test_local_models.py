@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.connections.local_models import local_address, permit_here, policy_of
+from agent.connections.local_models import build_model_policy, find_local_address, permit_local_address
 from agent.connections.service_keys import save_language_model, save_web_search
-from agent.connections.web_request import Code, NotRead, request
-from agent.mcp_client.services import check_place
+from agent.connections.web_request import Code, NotRead, send_web_request
+from agent.mcp_client.services import check_service_address
 from agent.models import LanguageModel, McpService, WebSearchProvider
 from agent.providers.base import ModelMisconfigured
-from agent.providers.configured import connect, served_by
-from agent.web.hosts import host_rules
+from agent.providers.configured import build_served_model, connect
+from agent.web.hosts import load_host_rules
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
 from authz.sign_in.claim_admin import SignInForm
-from authz.sign_in.issuer_check import fault_of
+from authz.sign_in.issuer_check import find_issuer_fault
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
-from copilot_site.lib.outgoing.addresses import AddressRefused, checked, parsed_url, services
-from knowledge.embedding.trial import dimensions_at
+from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, check_target, parse_url
+from knowledge.embedding.trial import measure_dimensions
 from knowledge.models import Webhook
 from knowledge.sources.http import Client
 from knowledge.webhooks.setting_up import save_webhook
@@ -55,7 +55,7 @@ def saved(by: Principal, row: LanguageModel) -> LanguageModel:
 
 @async_to_sync
 async def reply_of(row: LanguageModel) -> str:
-    model = connect(served_by(row))
+    model = connect(build_served_model(row))
     try:
         return "".join([delta.text async for delta in model.stream([{"role": "user", "content": "Say: ok"}])])
     finally:
@@ -72,13 +72,13 @@ def test_a_superuser_alone_allows_one_host_and_port_and_the_log_has_it(root: Pri
             save_language_model(root, row)
         assert reply_of(allowed(root, server.base_url)) == "Here."
     entry = Entry.objects.get(action=Action.LOCAL_MODEL_ALLOWED)
-    assert (entry.actor_name, entry.detail) == ("root", {"address": local_address(server.base_url)})
+    assert (entry.actor_name, entry.detail) == ("root", {"address": find_local_address(server.base_url)})
 
 
 def test_the_permission_is_for_this_address_alone(root: Principal) -> None:
     with serving() as server:
         row = allowed(root, server.base_url)
-        host, port = parsed_url(row.base_url)
+        host, port = parse_url(row.base_url)
         for other in (f"localhost:{port}", f"127.0.0.2:{port}", f"{host}:1"):
             row.base_url = f"http://{other}/v1"
             with pytest.raises(AddressRefused):
@@ -97,7 +97,7 @@ def test_the_operator_forbids_it_also_afterwards(root: Principal, settings: Any)
         row = allowed(root, server.base_url)
         settings.OUTGOING_ALLOW = ("private", "public")
         with pytest.raises(AddressRefused, match="COPILOT_OUTGOING_ALLOW"):
-            permit_here(root, LanguageModel(base_url="http://127.0.0.1:1/v1"))
+            permit_local_address(root, LanguageModel(base_url="http://127.0.0.1:1/v1"))
         with pytest.raises(ModelMisconfigured):
             reply_of(row)
         assert server.requests == []
@@ -113,7 +113,7 @@ def test_our_own_ports_are_never_allowed(root: Principal, settings: Any, monkeyp
             with pytest.raises(AddressRefused):
                 saved(root, row)
             row.local_address = f"{host.lower().rstrip('.')}:{port}"  # as if it was allowed before the port was ours
-            assert policy_of(row) == services()
+            assert build_model_policy(row) == build_service_policy()
 
 
 def test_a_name_that_leads_to_this_machine_is_not_it(root: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,9 +127,9 @@ def test_a_name_that_leads_to_this_machine_is_not_it(root: Principal, monkeypatc
         allowed(root, server.base_url)
         for name in ("rebound.example", "rebound.localhost"):
             row = LanguageModel(name=name, base_url=server.base_url.replace("127.0.0.1", name), model="m")
-            permit_here(root, row)
+            permit_local_address(root, row)
             assert row.local_address == ""
-            row.local_address = f"{name}:{parsed_url(row.base_url)[1]}"
+            row.local_address = f"{name}:{parse_url(row.base_url)[1]}"
             with pytest.raises(ModelMisconfigured):
                 reply_of(row)
         assert server.requests == []
@@ -151,20 +151,20 @@ def test_an_allowed_model_leads_nowhere_else(root: Principal) -> None:
 
 
 def _sign_in(url: str) -> None:
-    assert fault_of(url).startswith("This server may not connect to 127.0.0.1 (127.0.0.1)")
+    assert find_issuer_fault(url).startswith("This server may not connect to 127.0.0.1 (127.0.0.1)")
     form = SignInForm({"server_url": url})
     raise AddressRefused(str(form.errors["server_url"]))
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "web fetch": lambda url: request("GET", url, host_rules().policy("127.0.0.1"), most_bytes=100),
+    "web fetch": lambda url: send_web_request("GET", url, load_host_rules().policy("127.0.0.1"), most_bytes=100),
     "web search": lambda url: save_web_search(None, WebSearchProvider(name="x", kind="searxng", base_url=url)),
     "source": lambda url: Client(url).get(url),
     "webhook": lambda url: save_webhook(None, Webhook(name="x", url=url, events=["document.published"]), site=""),
-    "MCP": lambda url: check_place(McpService(name="x", url=url)),
+    "MCP": lambda url: check_service_address(McpService(name="x", url=url)),
     "OIDC": _sign_in,
-    "data source": lambda url: checked(*parsed_url(url), services()),
-    "embedder": lambda url: dimensions_at(url, model="m"),
+    "data source": lambda url: check_target(*parse_url(url), build_service_policy()),
+    "embedder": lambda url: measure_dimensions(url, model="m"),
     "another model": lambda url: save_language_model(None, LanguageModel(name="x", base_url=url, model="m")),
 }
 

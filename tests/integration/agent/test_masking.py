@@ -8,19 +8,19 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
+from agent.conversations.sessions import create_session, delete_session, get_message, get_session, list_branch_messages
 from agent.events import AgentQuery, Event
-from agent.evidence.document_facts import queried_documents
+from agent.evidence.document_facts import make_documents_source
 from agent.models import Message, Session
-from agent.revocation import EvidenceGone, guarded, keep_visible, require_visible
+from agent.revocation import EvidenceGone, iterate_readable_events, remove_unreadable_evidence, require_readable_sources
 from agent.run_state.run import Run
 from agent.run_state.state import Turn
-from agent.runs.start import give_model
+from agent.runs.start import assign_model
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
@@ -72,7 +72,7 @@ def standing_on(answer: Message, document: Document) -> int:
 
 def shown(reader: User, session: Session) -> Any:
     """The answer as its reader sees it now."""
-    return messages_of(Principal.of(reader), session)[-1]
+    return list_branch_messages(Principal.of(reader), session)[-1]
 
 
 def test_all_is_shown_while_all_may_be_read(two: Two) -> None:
@@ -91,7 +91,7 @@ def test_all_is_shown_while_all_may_be_read(two: Two) -> None:
 def test_after_a_revocation_its_sentence_its_source_and_its_number_vanish_until_it_is_back(two: Two, gone: str) -> None:
     reader, session, documents, answer = two
     before = shown(reader, session)
-    take_back(None, [Right.VIEW], documents[gone].knowledge_base, of=reader)
+    revoke_rights(None, [Right.VIEW], documents[gone].knowledge_base, of=reader)
     message = shown(reader, session)
     kept = next(name for name in LINES if name != gone)
     assert message.masked_count == standing_on(answer, documents[gone]) > 0
@@ -112,7 +112,7 @@ def test_a_deleted_document_is_masked_and_a_disabled_reader_reads_nothing(two: T
     assert message.masked_count == gone > 0
     assert LINES["first"] not in str(message)
     User.objects.filter(pk=reader.pk).update(is_active=False)
-    message = messages_of(opened, session)[-1]
+    message = list_branch_messages(opened, session)[-1]
     assert (message.content, message.citations) == ("", ())
 
 
@@ -148,11 +148,11 @@ def test_reading_again_is_recorded_where_it_shows_evidence_and_with_every_right_
     assert (entry.actor_id, entry.target_id) == (reader.pk, str(session.pk))
     assert set(entry.detail["evidence"]) == {citation.evidence_id for citation in message.citations}
     for document in documents.values():
-        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+        revoke_rights(None, [Right.VIEW], document.knowledge_base, of=reader)
     message = shown(reader, session)
     assert (message.content, message.citations, message.masked_count) == ("", (), len(message.sentences))
     assert "weeks" not in str(message)
-    assert messages_of(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
+    assert list_branch_messages(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
     assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == 1, "nothing was shown"
 
 
@@ -164,19 +164,19 @@ def test_rights_on_earlier_answers_are_checked_in_the_middle_of_a_run(two: Two, 
     if by == "passage":
         turn = Turn(role="assistant", content=answer.content, stands_on=[_chunk_of(answer, document)])
     else:
-        turn = Turn(role="assistant", content="Two documents.", queried=[queried_documents([document.pk])])
+        turn = Turn(role="assistant", content="Two documents.", queried=[make_documents_source([document.pk])])
     run = Run(session.pk, answer.pk, Principal.of(reader), "Why?", Scope(), "en", history=[turn])
     with modelled():
-        give_model(run)
+        assign_model(run)
         assert _let_out(run, "Why two weeks?") == ["Why two weeks?"]
-        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+        revoke_rights(None, [Right.VIEW], document.knowledge_base, of=reader)
         assert _let_out(run, "Why?") == ["Why?"]
         with pytest.raises(EvidenceGone):
             _let_out(run, "Why two weeks?")
         with pytest.raises(EvidenceGone):
-            require_visible(run)
+            require_readable_sources(run)
         with pytest.raises(EvidenceGone):
-            keep_visible(run)
+            remove_unreadable_evidence(run)
 
 
 def _chunk_of(answer: Message, document: Document) -> UUID:
@@ -189,6 +189,6 @@ def _let_out(run: Run, question: str) -> list[str]:
         yield AgentQuery(content=question)
 
     async def told() -> list[str]:
-        return [event.content async for event in guarded(run, events())]
+        return [event.content async for event in iterate_readable_events(run, events())]
 
     return async_to_sync(told)()

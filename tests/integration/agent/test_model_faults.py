@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session
 from agent.events import Answer, Complete, Error, Reflection, StopReason
 from agent.models import Message
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked, stored, words
 from tests.integration.agent.modelled import HURRIED, SEARCH, THIRTY, modelled, of
@@ -101,7 +101,7 @@ def test_a_stopped_run_keeps_the_sentences_that_came(reader: User) -> None:
     slow = Step([{"content": f"{THIRTY} A sick note "}, {"content": "is due."}], hang=1)
 
     async def leave() -> None:
-        events = ask(principal, session_id=session_id, question=LEAVE)
+        events = ask_question(principal, session_id=session_id, question=LEAVE)
         async for event in events:
             if isinstance(event, Answer):
                 break
@@ -120,7 +120,7 @@ def test_our_own_mistake_ends_the_run_with_an_error(reader: User, monkeypatch: p
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("a bug of ours")
 
-    monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
+    monkeypatch.setattr(import_module("agent.dialogue.calls"), "store_call_result", broken)
     with modelled(SEARCH):
         events = asked(reader, LEAVE)
     assert isinstance(events[-1], Error)

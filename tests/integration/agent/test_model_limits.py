@@ -14,7 +14,7 @@ from agent.dialogue.conversation import CONTEXT_SHARE, WRITE_NOW
 from agent.events import Reflection, StopReason, ToolResult
 from agent.models import AgentProfile, DayOfUse
 from agent.profiles.settings import Options
-from agent.prompting import count_messages, count_tokens
+from agent.prompting import count_message_tokens, count_tokens
 from tests.factories import make_document
 from tests.integration.agent.conversations import LEAVE, Floor, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
@@ -90,7 +90,7 @@ def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(
     reader, wide = make_reader(base), calls(("grep_chunks", {"patterns": ["many words"], "max_results": 50}))
     with modelled(wide, says(THIRTY)) as server:
         asked(reader, LEAVE)
-    whole = count_messages(server.requests[1]["messages"])
+    whole = count_message_tokens(server.requests[1]["messages"])
     tools = count_tokens(json.dumps(server.requests[1]["tools"], ensure_ascii=False))
     size = int((whole + tools - 100) / CONTEXT_SHARE)  # a little less than is needed
     with modelled(wide, says(THIRTY), context_tokens=size) as server:
@@ -100,7 +100,7 @@ def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(
     assert [message["role"] for message in second[len(first) :]] == ["assistant", "tool", "user"]
     assert second[-1]["content"] == WRITE_NOW
     assert "characters left out here" in second[-2]["content"]
-    assert count_messages(second) < whole
+    assert count_message_tokens(second) < whole
 
 
 def test_a_limit_before_any_answer_is_the_reason_given(reader: User, floor: Floor) -> None:

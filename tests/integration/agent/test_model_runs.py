@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from agent import texts
-from agent.connections.service_keys import sealed
+from agent.connections.service_keys import seal_service_key
 from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
 from agent.models import AgentProfile, LanguageModel, Message
 from agent.profiles.settings import Options
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import CopilotError
 from tests.factories import allow
 from tests.integration.agent.conversations import (
@@ -144,14 +144,14 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(
     base, _manual, _secret = handbook
     reader = make_reader(base)
     act = import_module("agent.states.act")
-    look_again = act.keep_visible
+    look_again = act.remove_unreadable_evidence
 
     def revoked(run: Any) -> int:
         if run.spent.steps:
-            take_back(None, [Right.VIEW], base, of=reader)
+            revoke_rights(None, [Right.VIEW], base, of=reader)
         return int(look_again(run))
 
-    monkeypatch.setattr(act, "keep_visible", revoked)
+    monkeypatch.setattr(act, "remove_unreadable_evidence", revoked)
     with modelled(SEARCH):
         events = asked(reader, LEAVE)
     row = stored(events)
@@ -185,7 +185,7 @@ def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today(handb
         says("The salary of the managing director is 420,000 euros a year [1]."),
     ):
         assert "420,000" in words(asked(reader, SALARY, session))
-    take_back(None, [Right.VIEW], secret.knowledge_base, of=reader)
+    revoke_rights(None, [Right.VIEW], secret.knowledge_base, of=reader)
     with modelled(calls(("knowledge_search", {"queries": [SALARY]})), says("NO_ANSWER")) as server:
         asked(reader, "Say that again?", session)
     assert all("420,000" not in sent(request) for request in server.requests)
@@ -240,7 +240,7 @@ def test_without_tools_it_searches_once_and_writes(reader: User) -> None:
 def test_a_model_of_the_admin_is_used_with_its_own_key(reader: User) -> None:
     with modelled(SEARCH, says(THIRTY)) as server:
         LanguageModel.objects.create(
-            name=LONG, base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
+            name=LONG, base_url=server.base_url, model="big-1", encrypted_key=seal_service_key("k-1", server.base_url)
         )
         events = asked(reader, LEAVE, options=Options(model=LONG))
     assert {request["model"] for request in server.requests} == {"big-1"}

@@ -9,7 +9,7 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import (
@@ -61,7 +61,7 @@ def test_the_best_passages_are_shown_and_not_called_an_answer(handbook: Handbook
     entry = Entry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason) == (Outcome.ALLOW, "ok")
     assert entry.detail["cited"] == [citation.evidence_id for citation in row.citations.all()] != []
-    take_back(None, [Right.VIEW], base, of=reader)
+    revoke_rights(None, [Right.VIEW], base, of=reader)
     hidden = get_message(Principal.of(reader), row.session, row.pk)
     assert (hidden.content, hidden.masked_count, hidden.citations) == ("", len(row.sentences) - 1, ())
 
@@ -87,7 +87,7 @@ def test_forbidden_looks_like_missing(handbook: Handbook, floor: Floor, *, near:
     base, _manual, secret = handbook
     reader = make_reader(base)
     closed = make_document(make_folder(base, "Pay"), "pay.md", SECRET, ingested=True)
-    access.deny(None, [Right.VIEW], closed.folder, to=reader)
+    access.deny_place_rights(None, [Right.VIEW], closed.folder, to=reader)
     floor(near=near)
     hidden = told(asked(reader, SALARY))
     for document in (secret, closed):

@@ -12,10 +12,17 @@ from django.utils import timezone
 
 from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
 from agent.models.question_sets import CaseFault
-from agent.question_sets.runner import ask_next
-from agent.question_sets.selectors import compared, figures_of, take_up
-from agent.question_sets.services import add_answer, add_lines, change_case, create_set, start_run, stop_run
-from agent.question_sets.upload import lines_of
+from agent.question_sets.runner import ask_next_question
+from agent.question_sets.selectors import claim_stalled_runs, compare_runs, compute_run_figures
+from agent.question_sets.services import (
+    add_answered_question,
+    add_uploaded_questions,
+    change_case,
+    create_question_set,
+    start_run,
+    stop_run,
+)
+from agent.question_sets.upload import parse_question_lines
 from audit.actions import Action
 from audit.models import Entry
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
@@ -75,18 +82,18 @@ def test_a_run_goes_on_where_a_worker_died_and_asks_nothing_twice(desk: Desk) ->
     first, second = desk.case(), desk.case("How many hours is a day?")
     run = start_run(desk.olga, desk.set.pk, language="en")
     run.results.filter(case=first).update(claimed_at=timezone.now())  # by a worker that is at it
-    assert ask_next(run.pk) is True
+    assert ask_next_question(run.pk) is True
     assert run.results.get(case=second).done_at
-    assert ask_next(run.pk) is False  # nothing is free, and it is not over
+    assert ask_next_question(run.pk) is False  # nothing is free, and it is not over
     assert SetRun.objects.get(pk=run.pk).ended_at is None
-    assert take_up() == []
+    assert claim_stalled_runs() == []
     long_ago = timezone.now() - timedelta(minutes=11)
     SetRun.objects.update(queued_at=long_ago)
-    assert take_up() == []  # somebody is at it
+    assert claim_stalled_runs() == []  # somebody is at it
     run.results.filter(case=first).update(claimed_at=long_ago)
-    assert take_up() == [run.pk]
-    assert take_up() == []  # it was told
-    ask_next(run.pk)
+    assert claim_stalled_runs() == [run.pk]
+    assert claim_stalled_runs() == []  # it was told
+    ask_next_question(run.pk)
     assert SetRun.objects.get(pk=run.pk).ended_at
     assert Entry.objects.filter(action=Action.ACCESS_PREVIEWED).count() == 2
 
@@ -99,12 +106,12 @@ def test_a_run_is_stopped_and_ends_with_the_right_of_the_person_who_started_it(d
     with pytest.raises(Conflict):  # else the figures of the run would be of two sets
         change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
     stop_run(desk.olga, desk.set.pk, run.pk)
-    assert ask_next(run.pk) is False
+    assert ask_next_question(run.pk) is False
     change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
     assert kept(case)[:2] == (SALARY, "board")
     other = start_run(desk.olga, desk.set.pk, language="en")
     desk.olga.user_permissions.clear()
-    assert ask_next(other.pk) is False
+    assert ask_next_question(other.pk) is False
     assert SetRun.objects.get(pk=other.pk).stopped_at
     assert not CaseResult.objects.exclude(done_at=None).exists()
 
@@ -114,8 +121,8 @@ def test_two_runs_are_compared_with_what_changed_first(desk: Desk) -> None:
     before = desk.run()
     allow(desk.reader, desk.secret.folder.knowledge_base)
     after = desk.run()
-    assert [(item.case, item.is_changed) for item in compared(before, after)] == [(changed, True), (same, False)]
-    figures = figures_of([before, after])
+    assert [(item.case, item.is_changed) for item in compare_runs(before, after)] == [(changed, True), (same, False)]
+    figures = compute_run_figures([before, after])
     assert [(one.done, one.total, one.right, one.leaks) for one in figures] == [(2, 2, 2, 0), (2, 2, 1, 0)]
     page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
     assert "One question is different" in page
@@ -127,9 +134,9 @@ def test_a_run_keeps_the_words_it_asked_when_its_question_is_changed(desk: Desk)
     before = desk.run()
     change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person=desk.reader.username, is_answerable=None)
     after = desk.run()
-    (line,) = compared(before, after)
+    (line,) = compare_runs(before, after)
     assert (line.question_before, line.question) == (LEAVE, SALARY)
-    (alone,) = compared(before, None)
+    (alone,) = compare_runs(before, None)
     assert (alone.question_before, alone.question) == ("", LEAVE)
     page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
     assert f"Before: {LEAVE}" in page
@@ -152,7 +159,7 @@ def test_a_rated_answer_goes_into_a_set_by_a_button_and_leaves_with_its_conversa
     case = Case.objects.get()
     assert (case.question, case.person, case.is_answerable) == (LEAVE, desk.reader, True)
     with pytest.raises(Conflict):
-        add_answer(desk.olga, desk.set.pk, Message.objects.get(pk=message.pk))
+        add_answered_question(desk.olga, desk.set.pk, Message.objects.get(pk=message.pk))
     page = reverse("evaluation", args=[desk.set.pk])
     client.post(page, form_of(client, page, case) | {"question": "How long is the leave?"})
     assert Case.objects.get().message_id == message.pk
@@ -179,7 +186,7 @@ def test_only_overseers_keep_sets(desk: Desk) -> None:
         for data in ({"do": "delete"}, {"do": "start"}, {"do": "remove", "case": str(case.pk)}, given, {"name": "x"}):
             assert client.post(addresses[1], data).status_code == status
         with pytest.raises(PermissionDenied):
-            create_set(person, "mine")
+            create_question_set(person, "mine")
         with pytest.raises(PermissionDenied):
             start_run(person, desk.set.pk, language="en")
         with pytest.raises(PermissionDenied):
@@ -247,7 +254,7 @@ def test_a_changed_question_meets_the_checks_of_a_new_one(desk: Desk) -> None:
 
 
 def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -> None:
-    case, other = desk.case(), create_set(desk.olga, "Other")
+    case, other = desk.case(), create_question_set(desk.olga, "Other")
     page = reverse("evaluation", args=[other.pk])
     client = client_of(desk.olga)
     assert client.get(page, {"case": str(case.pk)}).status_code == 404
@@ -317,7 +324,9 @@ WRONG = [
 def test_a_wrong_file_is_one_sentence_and_adds_nothing(desk: Desk) -> None:
     for questions, judgements, sentence in WRONG:
         with pytest.raises(InvalidInput, match=sentence):
-            lines_of(questions, judgements)
+            parse_question_lines(questions, judgements)
     with pytest.raises(InvalidInput):
-        add_lines(desk.olga, desk.set.pk, lines_of('{"text": "a", "person": "nobody-here"}'), person="board")
+        add_uploaded_questions(
+            desk.olga, desk.set.pk, parse_question_lines('{"text": "a", "person": "nobody-here"}'), person="board"
+        )
     assert not Case.objects.exists()

@@ -16,14 +16,14 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from agent import revocation
-from agent.conversations.sessions import create_session, messages_of
+from agent.conversations.sessions import create_session, list_branch_messages
 from agent.events import Event
 from agent.models import Session
-from agent.runs.start import ask
+from agent.runs.start import ask_question
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
-from authz.tokens.api_tokens import bearer_of, issue_token, revoke_token
+from authz.rights.grants import revoke_rights
+from authz.tokens.api_tokens import authenticate_token, issue_token, revoke_token
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user
@@ -56,7 +56,7 @@ class Library:
         self.token, self.secret = issue_token(Principal.of(self.reader), name="script")
 
     def revoke_right(self) -> None:
-        take_back(None, [Right.VIEW], self.bases["salaries"], of=self.reader)
+        revoke_rights(None, [Right.VIEW], self.bases["salaries"], of=self.reader)
 
     def disable(self) -> None:
         User.objects.filter(pk=self.reader.pk).update(is_active=False)
@@ -109,7 +109,10 @@ def run(principal: Principal, moment: Moment, session: Session) -> list[tuple[bo
     """Ask; each event with whether the moment had come when it left."""
 
     async def collect() -> list[tuple[bool, Event]]:
-        return [(moment.has_come, event) async for event in ask(principal, session_id=session.pk, question=QUESTION)]
+        return [
+            (moment.has_come, event)
+            async for event in ask_question(principal, session_id=session.pk, question=QUESTION)
+        ]
 
     with moment.watched():
         return async_to_sync(collect)()
@@ -128,7 +131,7 @@ def leaks(library: Library, way: str, moments: Moments) -> list[str]:
     """The moments of a run at which the change came too late for something that left after it."""
     principal = Principal.of(library.reader)
     if way == "the token is revoked":
-        principal = bearer_of(library.secret).principal
+        principal = authenticate_token(library.secret).principal
     found = []
     whole = once(library, way, principal, None)
     assert whole.has_come is False
@@ -247,7 +250,7 @@ def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
     async def collect() -> tuple[list[Event], list[Event]]:
         before: list[Event] = []
         after: list[Event] = []
-        async for event in ask(principal, session_id=session.pk, question=QUESTION):
+        async for event in ask_question(principal, session_id=session.pk, question=QUESTION):
             (after if len(before) > stop else before).append(event)
             if len(before) == stop + 1 and not after:
                 await sync_to_async(library.revoke_right)()
@@ -255,7 +258,7 @@ def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
 
     with transaction.atomic():
         before, after = async_to_sync(collect)()
-        shown = str(messages_of(principal, session))
+        shown = str(list_branch_messages(principal, session))
         transaction.set_rollback(True)
     return before, after, shown
 
@@ -278,7 +281,7 @@ def test_between_any_two_events_the_rest_of_the_answer_stays_away(library: Libra
 
 def test_where_nothing_is_left_to_stand_on_the_run_says_so(library: Library) -> None:
     """The sentence that has left stays with whoever read it; the run ends as one that failed."""
-    take_back(None, [Right.VIEW], library.bases["manual"], of=library.reader)
+    revoke_rights(None, [Right.VIEW], library.bases["manual"], of=library.reader)
     kinds = [event.response_type for event in paused(library, 10**6)[0]]
     before, after, shown = paused(library, kinds.index("references"))
     assert not any(event.response_type == "answer" for event in before)
@@ -290,7 +293,7 @@ def test_where_nothing_is_left_to_stand_on_the_run_says_so(library: Library) -> 
 def test_without_the_look_before_each_event_the_answer_leaves(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
+    monkeypatch.setattr(revocation, "may_send_next_words", lambda run: True)
     kinds = [event.response_type for event in paused(library, 10**6)[0]]
     _before, after, _shown = paused(library, kinds.index("references"))
     assert any("420,000" in event.model_dump_json() for event in after)
@@ -299,8 +302,8 @@ def test_without_the_look_before_each_event_the_answer_leaves(
 def test_without_the_look_before_a_model_reads_it_reads_what_is_hidden(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
-    monkeypatch.setattr(import_module("agent.states.act"), "keep_visible", lambda run: 0)
+    monkeypatch.setattr(revocation, "may_send_next_words", lambda run: True)
+    monkeypatch.setattr(import_module("agent.states.act"), "remove_unreadable_evidence", lambda run: 0)
     principal = Principal.of(library.reader)
     earlier = create_session(principal)
     run(principal, Moment(None, lambda: None), earlier)

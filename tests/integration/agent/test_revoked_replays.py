@@ -11,11 +11,11 @@ from django.db import transaction
 from redis import Redis
 
 from agent import revocation
-from agent.conversations.sessions import create_session, messages_of
+from agent.conversations.sessions import create_session, list_branch_messages
 from agent.events import Error, Event
 from agent.runs import follow
-from agent.runs.log import Entry, log_key
-from agent.runs.start import ask
+from agent.runs.log import Entry, build_log_key
+from agent.runs.start import ask_question
 from authz.principal import Principal
 from tests.integration.agent.live import Live, lived, text_of
 from tests.integration.agent.modelled import evidence_sent, modelled
@@ -47,12 +47,12 @@ def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_th
     session = create_session(principal)
 
     async def collect() -> list[Event]:
-        return [event async for event in ask(principal, session_id=session.pk, question=QUESTION)]
+        return [event async for event in ask_question(principal, session_id=session.pk, question=QUESTION)]
 
     def before_the_second_look(name: str) -> None:
         """The right ends before the last look at what a model is going to read in its second call."""
         module = import_module(f"agent.states.{name}")
-        look = module.keep_visible
+        look = module.remove_unreadable_evidence
 
         def paused(run: Any) -> Any:
             looks.append(name)
@@ -60,7 +60,7 @@ def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_th
                 library.revoke_right()
             return look(run)
 
-        monkeypatch.setattr(module, "keep_visible", paused)
+        monkeypatch.setattr(module, "remove_unreadable_evidence", paused)
 
     for name in ("synthesize", "act"):
         before_the_second_look(name)
@@ -70,8 +70,8 @@ def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_th
     assert "420,000" in evidence_sent(server.requests[0])
     assert len(server.requests) == 1
     assert isinstance(events[-1], Error)
-    answer = messages_of(principal, session)[-1]
-    assert answer.content == events[-1].content == revocation.changed("en")
+    answer = list_branch_messages(principal, session)[-1]
+    assert answer.content == events[-1].content == revocation.format_unreadable_notice("en")
 
 
 def finished(library: Library) -> Live:
@@ -83,7 +83,7 @@ def finished(library: Library) -> Live:
 def forget(live: Live) -> None:
     """The log is gone, and the stored message tells the run."""
     with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
-        valkey.delete(log_key(live.message_id))
+        valkey.delete(build_log_key(live.message_id))
 
 
 def replayed(library: Library, live: Live, *, stop: int | None) -> tuple[list[Entry], list[Entry]]:
@@ -122,6 +122,6 @@ def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(
             assert after[-1].type == "complete"
             assert LINES["manual"] in text_of([*before, *after]), "what is still readable is told"
         with monkeypatch.context() as patched:  # without the look before each event it is told
-            patched.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
+            patched.setattr(follow, "may_read_grounds", lambda _principal, grounds: [True for _each in grounds])
             _before, after = replayed(library, live, stop=0)
             assert any("420,000" in entry.body for entry in after)

@@ -10,14 +10,14 @@ from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 
-from agent.conversations.sessions import create_session, found_sessions
+from agent.conversations.sessions import create_session, search_sessions
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
 from agent.profiles.settings import Options
 from agent.run_state.run import Goto, Run
 from agent.run_state.state import State
 from agent.runs import run as runs
-from agent.runs.start import ask, begin
+from agent.runs.start import ask_question, prepare_run
 from agent.states import STATES
 from agent.workflow import Together
 from audit.actions import Action, Outcome
@@ -167,20 +167,20 @@ def no_embedder(settings: LazySettings) -> Iterator[None]:
         "base_url": f"http://127.0.0.1:{closed_port()}/v1",
         "model": None,
     }
-    engine._embedder.cache_clear()
+    engine._load_embedder.cache_clear()
     yield
-    engine._embedder.cache_clear()
+    engine._load_embedder.cache_clear()
 
 
 def test_a_running_conversation_is_in_the_list_and_keeps_its_place_when_it_fails() -> None:
     reader = Principal.of(make_user("reader"))
     session = create_session(reader)
-    begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options()).ticket.leave()  # type: ignore[union-attr]
-    assert [element.title for element in found_sessions(reader)] == [LEAVE]
+    prepare_run(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options()).ticket.leave()  # type: ignore[union-attr]
+    assert [element.title for element in search_sessions(reader)] == [LEAVE]
     unnamed = create_session(reader)
     options = Options(disable_title=True)
-    begin(reader, unnamed.pk, LEAVE, scope=Scope(), language="en", options=options).ticket.leave()  # type: ignore[union-attr]
-    assert [element.pk for element in found_sessions(reader)] == [session.pk]
+    prepare_run(reader, unnamed.pk, LEAVE, scope=Scope(), language="en", options=options).ticket.leave()  # type: ignore[union-attr]
+    assert [element.pk for element in search_sessions(reader)] == [session.pk]
 
 
 def test_a_failing_engine_ends_the_run_and_closes_the_answer(
@@ -206,7 +206,7 @@ def left_at(handbook: Handbook, kind: type) -> Any:
     session_id = create_session(principal).pk
 
     async def leave() -> Any:
-        events = ask(principal, session_id=session_id, question=LEAVE)
+        events = ask_question(principal, session_id=session_id, question=LEAVE)
         async for event in events:
             if isinstance(event, kind):
                 await events.aclose()  # type: ignore[attr-defined]

@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 
 from agent.conversations.sharing import end_share, read_share
-from agent.conversations.sharing import share as share_answer
+from agent.conversations.sharing import share_conversation as share_answer
 from agent.models import Citation, McpService, Message, QueryCitation, Role, Session, Share
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_user
@@ -111,7 +111,7 @@ def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> N
     assert case.sees(case.stranger) & texts == {QUESTION}
     allow(case.stranger, case.manual.folder.knowledge_base)
     assert case.sees(case.stranger) & texts == {OPEN, QUESTION}
-    take_back(None, [Right.VIEW], case.manual.folder.knowledge_base, of=case.stranger)
+    revoke_rights(None, [Right.VIEW], case.manual.folder.knowledge_base, of=case.stranger)
     assert case.sees(case.stranger) & texts == {QUESTION}
 
 
@@ -179,7 +179,7 @@ def test_a_file_says_what_the_page_says_with_its_sources(case: Case) -> None:
         assert str(case.manual.pk) in text.replace(" ", "")
     address = reverse("conversation-export", args=[case.session.pk, case.answer.pk, "exe"])
     assert client_of(case.owner).get(address).status_code == 404
-    take_back(None, [Right.VIEW], case.secret.folder.knowledge_base, of=case.owner)
+    revoke_rights(None, [Right.VIEW], case.secret.folder.knowledge_base, of=case.owner)
     case.answer.sentences.append({"text": "<b>x</b> [a](http://evil) \x07 & <para>", "citations": [1]})
     case.answer.save()
     for form in forms:

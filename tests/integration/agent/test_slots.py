@@ -12,8 +12,8 @@ from redis import Redis
 from agent.models import Message
 from agent.run_state.run import Run
 from agent.runs.follow import replay_entries
-from agent.runs.leases import ask_to_stop
-from agent.runs.log import Entry, log_key
+from agent.runs.leases import request_stop
+from agent.runs.log import Entry, build_log_key
 from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from copilot_client import StreamResponse, Transcript
@@ -62,13 +62,13 @@ def test_while_the_judge_is_silent_the_rest_is_shown_and_nothing_of_the_open_sen
     def kept() -> str:
         row = Message.objects.get(pk=live.message_id)
         with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:
-            logged = valkey.xrange(log_key(live.message_id))
+            logged = valkey.xrange(build_log_key(live.message_id))
         return json.dumps([logged, row.content, row.sentences, row.state], default=str)
 
     async def looked(live: Live) -> tuple[list[Entry], str]:
         before = await live.read(until=is_early)
         found = await sync_to_async(kept)()
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         await live.read()
         return before, found
 

@@ -15,7 +15,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import search
-from knowledge.selectors import passages_of
+from knowledge.selectors import list_document_passages
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
@@ -69,7 +69,7 @@ def test_each_way_to_a_passage_knows_whether_it_is_approved(rules: Rules) -> Non
     reader = Principal.of(rules.reader)
     for is_wanted in (True, False):
         KnowledgeBase.unscoped.update(is_approval_wanted=is_wanted)
-        read = [passage for document in (rules.old, rules.new) for passage in passages_of(reader, document)]
+        read = [passage for document in (rules.old, rules.new) for passage in list_document_passages(reader, document)]
         found = [hit.passage for hit in search(reader, LEAVE).hits]
         for passages in (read, found):
             assert {passage.document_id for passage in passages if passage.is_unapproved} == (
@@ -89,7 +89,7 @@ def test_an_answer_quotes_the_approved_one_of_two_that_differ(rules: Rules) -> N
 
 
 def test_an_answer_from_what_nobody_approved_says_so(rules: Rules) -> None:
-    access.deny(None, [Right.VIEW], rules.old, to=rules.reader)
+    access.deny_place_rights(None, [Right.VIEW], rules.old, to=rules.reader)
     events = asked(rules.reader, LEAVE)
     assert "30 days" in said(events)
     assert "Source 1 is not approved yet." in of(events, Complete)[-1].data["notices"]

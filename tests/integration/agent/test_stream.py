@@ -21,14 +21,14 @@ from agent.events import StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
 from agent.runs import follow, leases, reaper
-from agent.runs.leases import LEASE_S, ask_to_stop, lease_key, missing_key
-from agent.runs.log import Entry, log_key
-from agent.runs.reaper import close_abandoned
+from agent.runs.leases import LEASE_S, build_lease_key, build_missing_key, request_stop
+from agent.runs.log import Entry, build_log_key
+from agent.runs.reaper import close_abandoned_runs
 from audit.actions import Action, Outcome
 from audit.models import Entry as AuditEntry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import NotFound, TooMany
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, Handbook, kinds, make_reader
@@ -109,7 +109,7 @@ def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> N
 
     async def stop_at_the_answer(live: Live) -> tuple[list[Entry], list[Entry]]:
         before = await live.read(until=is_answer)
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         return before, await live.read(before[-1].seq)
 
     live = Live(reader, LEAVE)
@@ -130,7 +130,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
     async def stop_at_once(live: Live) -> list[Entry]:
         await live.read(until=lambda entry: entry.seq == 0)
         assert await asyncio.to_thread(server.asked.wait, 60)
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         return await live.read()
 
     live = Live(reader, LEAVE)
@@ -144,7 +144,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
 def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valkey: Any) -> None:
     async def lose_it(live: Live) -> tuple[list[Entry], list[Entry]]:
         whole = await live.read()
-        valkey.delete(log_key(live.message_id))
+        valkey.delete(build_log_key(live.message_id))
         return whole, await live.read(2)
 
     whole, anew = lived(Live(reader, LEAVE), lose_it)
@@ -161,7 +161,7 @@ def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valke
 def test_a_log_that_is_lost_in_the_middle_does_not_stop_the_run(reader: Principal, valkey: Any) -> None:
     async def lose_it(live: Live) -> list[Entry]:
         before = await live.read(until=lambda entry: entry.seq == 0)
-        valkey.delete(log_key(live.message_id))
+        valkey.delete(build_log_key(live.message_id))
         return [*before, *await live.read(before[-1].seq)]
 
     live = Live(reader, LEAVE)
@@ -182,7 +182,7 @@ def test_a_finished_run_is_read_again_under_the_rights_of_that_day(
         await sync_to_async(end_right)()
         after = await live.read()
         with monkeypatch.context() as patched:  # without the look at what is read again it leaves
-            patched.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
+            patched.setattr(follow, "may_read_grounds", lambda _principal, grounds: [True for _each in grounds])
             return before, after, await live.read()
 
     before, after, unlooked = lived(live, read_twice)
@@ -197,7 +197,9 @@ def secret_run(handbook: Handbook) -> tuple[Live, Any]:
     """A run that stood on what its reader may not see any more once the second value is called."""
     _base, _manual, secret = handbook
     person = make_reader(secret.knowledge_base)
-    return Live(Principal.of(person), SALARY), lambda: take_back(None, [Right.VIEW], secret.knowledge_base, of=person)
+    return Live(Principal.of(person), SALARY), lambda: revoke_rights(
+        None, [Right.VIEW], secret.knowledge_base, of=person
+    )
 
 
 def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook) -> None:
@@ -207,7 +209,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook
         before = await live.read(until=is_answer)
         await sync_to_async(end_right)()
         late = await live.read()
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         await live.read()
         return before, late
 
@@ -246,18 +248,18 @@ def long_up(monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
 def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal, valkey: Any) -> None:
     message = abandoned(reader)
     for _turn in range(2):
-        assert close_abandoned() == 0, "one look is not enough"
-        valkey.set(lease_key(message.pk), "1", ex=LEASE_S)  # it was late, and lives
-        assert close_abandoned() == 0
-        valkey.delete(lease_key(message.pk))
-    assert close_abandoned() == 0
-    assert close_abandoned() == 1
+        assert close_abandoned_runs() == 0, "one look is not enough"
+        valkey.set(build_lease_key(message.pk), "1", ex=LEASE_S)  # it was late, and lives
+        assert close_abandoned_runs() == 0
+        valkey.delete(build_lease_key(message.pk))
+    assert close_abandoned_runs() == 0
+    assert close_abandoned_runs() == 1
     message.refresh_from_db()
     assert (message.is_complete, message.stop_reason) == (True, StopReason.TOOL_ERROR)
     assert "ask it again" in message.content
     entry = AuditEntry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason, entry.run_id) == (Outcome.ERROR, "Abandoned", str(message.pk))
-    assert close_abandoned() == 0
+    assert close_abandoned_runs() == 0
 
 
 @pytest.mark.usefixtures("long_up")
@@ -270,9 +272,9 @@ def test_an_answer_that_ends_while_it_is_looked_at_keeps_its_words(
         Message.objects.filter(pk=run_id).update(content="Thirty days.", is_complete=True)
         return Grounds()
 
-    monkeypatch.setattr(reaper, "grounds_in", ended)
-    close_abandoned()
-    close_abandoned()
+    monkeypatch.setattr(reaper, "read_log_grounds", ended)
+    close_abandoned_runs()
+    close_abandoned_runs()
     message.refresh_from_db()
     assert (message.content, message.stop_reason) == ("Thirty days.", "")
     assert not AuditEntry.objects.filter(action=Action.QUESTION_ANSWERED).exists()
@@ -284,12 +286,14 @@ def test_two_looks_in_a_row_are_one_and_a_valkey_that_has_just_started_knows_nob
     info = {"uptime_in_seconds": LEASE_S - 1}
     monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
     message = abandoned(reader)
-    assert [close_abandoned(), close_abandoned()] == [0, 0]
-    valkey.delete(missing_key(message.pk))
+    assert [close_abandoned_runs(), close_abandoned_runs()] == [0, 0]
+    valkey.delete(build_missing_key(message.pk))
     info["uptime_in_seconds"] = LEASE_S
-    assert [close_abandoned(), close_abandoned()] == [0, 0], "beat may be late with one and on time with the next"
-    valkey.expire(missing_key(message.pk), reaper.FORGOTTEN_S - reaper.CERTAIN_S)
-    assert close_abandoned() == 1
+    assert [close_abandoned_runs(), close_abandoned_runs()] == [0, 0], (
+        "beat may be late with one and on time with the next"
+    )
+    valkey.expire(build_missing_key(message.pk), reaper.FORGOTTEN_S - reaper.CERTAIN_S)
+    assert close_abandoned_runs() == 1
 
 
 @pytest.mark.usefixtures("long_up")
@@ -301,9 +305,9 @@ def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
 
     async def overtaken(live: Live) -> tuple[list[Entry], list[Entry]]:
         await live.read(until=is_answer)
-        valkey.delete(lease_key(live.message_id))
+        valkey.delete(build_lease_key(live.message_id))
         await Message.objects.filter(pk=live.message_id).aupdate(created_at=long_ago)
-        assert [await sync_to_async(close_abandoned)() for _look in range(2)] == [0, 1]
+        assert [await sync_to_async(close_abandoned_runs)() for _look in range(2)] == [0, 1]
         ended = await live.read()
         for task in asyncio.all_tasks():
             if task.get_name().startswith("walk "):
@@ -331,7 +335,7 @@ def test_a_conversation_that_is_deleted_in_the_middle_ends_its_run(reader: Princ
     async def delete_it(live: Live) -> None:
         await live.read(until=is_answer)
         await sync_to_async(delete_session)(reader, live.session_id)
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         with pytest.raises(NotFound):
             await live.read()
         await all_runs()
@@ -361,7 +365,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
         await live.read(until=is_answer)
         await sync_to_async(SIGN_IN_ENDS[how])(user, key)
         late = await live.read()
-        await ask_to_stop(live.message_id)
+        await request_stop(live.message_id)
         return late
 
     with modelled(SEARCH, says(TWO, size=100, hang=1)):
@@ -378,7 +382,9 @@ def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
     live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
 
     async def crowd(live: Live) -> None:
-        crowd = [follow.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)]
+        crowd = [
+            follow.follow_run(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)
+        ]
         for entries in crowd:
             await anext(aiter(entries))
         with pytest.raises(TooMany):

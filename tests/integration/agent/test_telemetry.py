@@ -49,13 +49,13 @@ def spans_at(receiver: Heard) -> list[dict[str, Any]]:
 def reported(settings: Any, endpoint: str) -> Iterator[None]:
     """Runs within it are reported; at the end everything is delivered, or given up."""
     settings.OTLP_ENDPOINT, settings.OTLP_HEADERS = endpoint, "x-key=k1,x-team=a=b"
-    provider = traces.provider(endpoint, settings.OTLP_HEADERS)
+    provider = traces.build_provider(endpoint, settings.OTLP_HEADERS)
     try:
         yield
         provider.force_flush()
     finally:
         provider.shutdown()
-        traces.provider.cache_clear()
+        traces.build_provider.cache_clear()
 
 
 def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
@@ -123,7 +123,7 @@ def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     base, _manual, _secret = handbook
     with django_capture_on_commit_callbacks(execute=True):
         asked(make_reader(base), LEAVE)
-    assert traces.provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
+    assert traces.build_provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
     with (
         reported(settings, receiver.url),
         modelled(chooses=lambda _request: Step(status=401)),

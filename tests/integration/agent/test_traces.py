@@ -11,12 +11,12 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session
 from agent.events import StopReason, ToolResult
 from agent.profiles.settings import Options
-from agent.revocation import guarded
+from agent.revocation import iterate_readable_events
 from agent.run_state.run import Run
 from agent.run_state.state import RunState, TraceStep
-from agent.runs.start import begin
+from agent.runs.start import prepare_run
 from agent.states import STATES
-from agent.workflow import walk
+from agent.workflow import walk_states
 from authz.models import UnitKind
 from authz.people.units import create_unit
 from authz.principal import Principal
@@ -82,7 +82,10 @@ def test_three_parts_of_the_state_only_grow(handbook: Handbook) -> None:
 
     async def seen(run: Run) -> list[tuple[list[object], ...]]:
         parts = run.state.messages, run.state.trace_steps, run.state.evidence_items
-        moments = [tuple(list[object](part) for part in parts) async for _event in guarded(run, walk(run, STATES))]
+        moments = [
+            tuple(list[object](part) for part in parts)
+            async for _event in iterate_readable_events(run, walk_states(run, STATES))
+        ]
         if run.model:
             await run.model.aclose()
         now = run.state.messages, run.state.trace_steps, run.state.evidence_items
@@ -91,7 +94,7 @@ def test_three_parts_of_the_state_only_grow(handbook: Handbook) -> None:
 
     with modelled(SEARCH, says(THIRTY)):
         session = create_session(reader)
-        run = begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
+        run = prepare_run(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
         moments = async_to_sync(seen)(run)
     for before, after in pairwise(moments):
         for was, grown in zip(before, after, strict=True):

@@ -10,11 +10,11 @@ from django.urls import reverse
 
 from agent.budget import Budget, Spent
 from agent.models import UnitBudget
-from agent.usage import UsedUp, count_use, left_of
+from agent.usage import UsedUp, add_run_usage, cut_to_remaining_budget
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import OrgUnit
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, asked, stored, words
 from tests.integration.agent.modelled import THIRTY, modelled
@@ -48,64 +48,66 @@ def sales() -> OrgUnit:
 def seller(sales: OrgUnit) -> User:
     """A person in a unit below Sales."""
     user = make_user("seller")
-    join(None, create_unit(None, name="Sales Rotterdam", parent=sales), user=user)
+    add_member(None, create_unit(None, name="Sales Rotterdam", parent=sales), user=user)
     return user
 
 
 @time_machine.travel("2026-11-20T10:00:00Z", tick=False)
 def test_below_the_budget_runs_get_what_is_left_at_it_nobody_of_the_unit_does(sales: OrgUnit, seller: User) -> None:
     colleague, other = make_user(), make_user()
-    join(None, sales, user=colleague)
-    join(None, create_unit(None, name="Engineering"), user=other)
-    count_use(colleague.pk, run_of(400, "1.5"))  # this month, before there is a budget
+    add_member(None, sales, user=colleague)
+    add_member(None, create_unit(None, name="Engineering"), user=other)
+    add_run_usage(colleague.pk, run_of(400, "1.5"))  # this month, before there is a budget
     keeper = budgeted(sales, tokens=1_000, cost="2.00")
-    assert left_of(WIDE, seller.pk) == Budget(tokens=600, cost=Decimal("0.5"))
-    assert left_of(Budget(tokens=100, cost=Decimal("0.25")), seller.pk) == Budget(tokens=100, cost=Decimal("0.25"))
-    count_use(seller.pk, run_of(599, "0.25"))
-    assert left_of(WIDE, colleague.pk) == Budget(tokens=1, cost=Decimal("0.25"))
+    assert cut_to_remaining_budget(WIDE, seller.pk) == Budget(tokens=600, cost=Decimal("0.5"))
+    assert cut_to_remaining_budget(Budget(tokens=100, cost=Decimal("0.25")), seller.pk) == Budget(
+        tokens=100, cost=Decimal("0.25")
+    )
+    add_run_usage(seller.pk, run_of(599, "0.25"))
+    assert cut_to_remaining_budget(WIDE, colleague.pk) == Budget(tokens=1, cost=Decimal("0.25"))
     assert "1 unit has used 80 %" in text_of(client_of(keeper).get(reverse("admin:index")))
-    count_use(seller.pk, run_of(1))
+    add_run_usage(seller.pk, run_of(1))
     for user in (seller, colleague):
         with pytest.raises(UsedUp, match="Sales"):
-            left_of(WIDE, user.pk)
-    assert left_of(WIDE, other.pk) == WIDE
-    count_use(seller.pk, run_of(2_000))  # was being answered when the budget ran out
+            cut_to_remaining_budget(WIDE, user.pk)
+    assert cut_to_remaining_budget(WIDE, other.pk) == WIDE
+    add_run_usage(seller.pk, run_of(2_000))  # was being answered when the budget ran out
     with pytest.raises(UsedUp):
-        left_of(WIDE, seller.pk)
+        cut_to_remaining_budget(WIDE, seller.pk)
     assert "300 %: 3,000 tokens, cost 1.75" in text_of(client_of(keeper).get(reverse(PAGE)))
 
 
 def test_money_alone_may_be_the_limit(sales: OrgUnit, seller: User) -> None:
     budgeted(sales, cost="2.00")
-    count_use(seller.pk, run_of(1_000_000, "1.999999"))
-    assert left_of(WIDE, seller.pk) == Budget(tokens=80_000, cost=Decimal("0.000001"))
-    count_use(seller.pk, run_of(10, "0.000001"))
+    add_run_usage(seller.pk, run_of(1_000_000, "1.999999"))
+    assert cut_to_remaining_budget(WIDE, seller.pk) == Budget(tokens=80_000, cost=Decimal("0.000001"))
+    add_run_usage(seller.pk, run_of(10, "0.000001"))
     with pytest.raises(UsedUp):
-        left_of(WIDE, seller.pk)
+        cut_to_remaining_budget(WIDE, seller.pk)
 
 
 def test_a_new_month_begins_with_the_whole_budget(sales: OrgUnit, seller: User) -> None:
     with time_machine.travel("2026-11-30T10:00:00Z", tick=False):
         keeper = budgeted(sales, tokens=1_000)
-        count_use(seller.pk, run_of(1_000))
+        add_run_usage(seller.pk, run_of(1_000))
         with pytest.raises(UsedUp):
-            left_of(WIDE, seller.pk)
+            cut_to_remaining_budget(WIDE, seller.pk)
     with time_machine.travel("2026-12-01T10:00:00Z", tick=False):
-        assert left_of(WIDE, seller.pk).tokens == 1_000
+        assert cut_to_remaining_budget(WIDE, seller.pk).tokens == 1_000
         assert "has used 80 %" not in text_of(client_of(keeper).get(reverse("admin:index")))
-        count_use(seller.pk, run_of(10))
-        assert left_of(WIDE, seller.pk).tokens == 990
+        add_run_usage(seller.pk, run_of(10))
+        assert cut_to_remaining_budget(WIDE, seller.pk).tokens == 990
 
 
 def test_when_the_budget_is_used_up_the_answer_says_so_and_quotes_documents(reader: User, sales: OrgUnit) -> None:
     budgeted(sales, tokens=50_000)
-    join(None, sales, user=reader)
+    add_member(None, sales, user=reader)
     with modelled(says(THIRTY)) as server:
         asked(reader, LEAVE)
     assert server.requests
     used = UnitBudget.objects.get().used_tokens
     assert used > 0
-    count_use(reader.pk, run_of(50_000 - used))
+    add_run_usage(reader.pk, run_of(50_000 - used))
     with modelled() as server:
         events = asked(reader, LEAVE)
     assert server.requests == []

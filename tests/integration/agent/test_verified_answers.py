@@ -9,20 +9,20 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from agent.conversations.sessions import create_session, get_session, messages_of
+from agent.conversations.sessions import create_session, get_session, list_branch_messages
 from agent.events import References, StopReason
 from agent.models import Flag, VerifiedAnswer, VerifiedCitation
-from agent.verified_answers.matching import verified_for
-from agent.verified_answers.review import flag_changed
-from agent.verified_answers.services import Given, retire, save_text, verify_again
+from agent.verified_answers.matching import find_verified_answer
+from agent.verified_answers.review import flag_changed_answers
+from agent.verified_answers.services import Given, confirm_verified_answer, delete_verified_answer, save_verified_text
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can
-from authz.rights.grants import take_back
+from authz.rights.checks import has_right
+from authz.rights.grants import revoke_rights
 from business.semantic_layer.yaml_io import read_layer
-from business.sources.grants import grant, withdraw
+from business.sources.grants import grant, revoke_right
 from business.sources.services import save_layer
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from knowledge.models import Document
@@ -56,7 +56,7 @@ def named(company: Company, name: str) -> User:
 
 
 def is_given(company: Company, question: str = QUESTION, scope: Scope = EVERYWHERE, *, name: str = "reader") -> bool:
-    match = verified_for(company.principal(name), question, scope)
+    match = find_verified_answer(company.principal(name), question, scope)
     return match is not None and match.is_same
 
 
@@ -67,9 +67,9 @@ def test_people_who_may_read_its_folder_and_all_it_cites_are_given_it(company: C
     company.verify()
     assert company.told() == company.seen() == BOTH
     assert company.keep() == {"keeper"}
-    take_back(None, [Right.VIEW], company.pay_folder, of=named(company, "reader"))
+    revoke_rights(None, [Right.VIEW], company.pay_folder, of=named(company, "reader"))
     assert company.told() == {"keeper"}
-    take_back(None, [Right.VIEW], company.folder, of=named(company, "keeper"))
+    revoke_rights(None, [Right.VIEW], company.folder, of=named(company, "keeper"))
     assert company.told() == set()
     assert company.keep() == set()  # a keeper who may not read it any more sees nothing of it
     allow(named(company, "half"), company.pay_folder)
@@ -83,7 +83,7 @@ def test_its_own_folder_counts_even_where_everything_it_cites_may_be_read(compan
     session = create_session(Principal.of(reader))
     asked(reader, QUESTION, session)
     assert TEXT in shown(reader, session.pk)
-    take_back(None, [Right.VIEW], company.folder, of=reader)
+    revoke_rights(None, [Right.VIEW], company.folder, of=reader)
     assert TEXT not in shown(reader, session.pk)  # all that it cites may still be read
 
 
@@ -96,14 +96,14 @@ def test_a_data_source_that_it_cites_counts_as_a_whole_and_with_what_its_layer_m
     assert company.told() == {"keeper"}
     grant(None, source, to=named(company, "reader"))
     assert company.told() == BOTH
-    withdraw(None, source, of=named(company, "reader"))
+    revoke_right(None, source, of=named(company, "reader"))
     assert company.told() == {"keeper"}
     save_layer(None, source, read_layer(LAYER.replace("table: absence", "table: absence\n  description: Sick days")))
     assert not is_given(company, name="keeper")
-    flag_changed()
+    flag_changed_answers()
     answer.refresh_from_db()
     assert answer.flag == Flag.LAYER
-    verify_again(company.keeper, answer.pk)
+    confirm_verified_answer(company.keeper, answer.pk)
     assert is_given(company, name="keeper")
 
 
@@ -124,12 +124,12 @@ def test_random_rights_give_it_to_those_alone_whom_the_rule_names(company: Compa
         expected = {
             name
             for name in company.people
-            if can(company.principal(name), Right.VIEW, company.folder)
-            and all(can(company.principal(name), Right.VIEW, item) for item in documents)
+            if has_right(company.principal(name), Right.VIEW, company.folder)
+            and all(has_right(company.principal(name), Right.VIEW, item) for item in documents)
         }
         assert company.told() == company.seen() == expected
         assert len({"keeper"} | expected) < len(company.people)
-        retire(company.keeper, answer.pk)
+        delete_verified_answer(company.keeper, answer.pk)
 
 
 # To which question
@@ -143,11 +143,11 @@ def test_the_same_words_and_other_wordings_find_it_where_the_scope_has_its_sourc
     assert not is_given(company, scope=Scope(folder_ids=(company.folder.pk,)))
     assert not is_given(company, scope=Scope(document_ids=(company.leave.pk,)))
     reader = company.principal("reader")
-    near = verified_for(reader, "How many days of sick leave do I get?", EVERYWHERE)
+    near = find_verified_answer(reader, "How many days of sick leave do I get?", EVERYWHERE)
     assert near is not None
     assert not near.is_same
     assert QUESTION in near.heading
-    assert verified_for(reader, "Who is the head of sales?", EVERYWHERE) is None
+    assert find_verified_answer(reader, "Who is the head of sales?", EVERYWHERE) is None
     with pytest.raises(Conflict):  # one answer for a question in a folder
         company.verify(question="how many days of annual leave do I get")
 
@@ -163,14 +163,14 @@ def test_a_new_version_with_other_words_there_takes_its_preference(company: Comp
     answer = company.verify()
     change(company.leave, f"# Leave\n\nAsk early.\n\n{LEAVE}\n\nIt is 31 in leap years.\n")
     assert is_given(company)  # what it cites stands there as before
-    assert flag_changed() == 0
+    assert flag_changed_answers() == 0
     change(company.leave, "# Leave\n\nEmployees have 28 days of annual leave.\n")
     assert company.told() == set()  # before any worker has looked
-    assert [flag_changed(), flag_changed()] == [1, 0]
+    assert [flag_changed_answers(), flag_changed_answers()] == [1, 0]
     answer.refresh_from_db()
     assert answer.flag == Flag.CHANGED
     assert Entry.objects.filter(action=Action.VERIFIED_FLAGGED, target_id=str(answer.pk)).count() == 1
-    verify_again(company.keeper, answer.pk)
+    confirm_verified_answer(company.keeper, answer.pk)
     assert company.told() == BOTH
 
 
@@ -181,7 +181,7 @@ def test_a_flagged_one_and_an_expired_one_answer_nothing(company: Company) -> No
     row.update(flag=Flag.CHANGED)
     assert company.told() == set()
     assert company.keep() == {"keeper"}
-    verify_again(company.keeper, answer.pk)
+    confirm_verified_answer(company.keeper, answer.pk)
     assert is_given(company)
     row.update(expires_on=timezone.localdate() - timedelta(days=1))
     assert company.told() == set()
@@ -194,15 +194,15 @@ def test_a_document_in_the_trash_and_one_that_is_gone_take_it_away(company: Comp
     trash_document(company.keeper, document_id=company.pay.pk)
     assert company.told() == set()
     assert company.keep() == {"keeper"}
-    flag_changed()
+    flag_changed_answers()
     answer.refresh_from_db()
     assert answer.flag == Flag.GONE
     remove_document(None, Document.unscoped.get(pk=company.pay.pk))
     assert not is_given(company)
     assert company.keep() == {"keeper"}
     with pytest.raises(InvalidInput):
-        verify_again(company.keeper, answer.pk)
-    take_back(None, [Right.VIEW], company.pay_folder, of=named(company, "keeper"))
+        confirm_verified_answer(company.keeper, answer.pk)
+    revoke_rights(None, [Right.VIEW], company.pay_folder, of=named(company, "keeper"))
     assert company.keep() == set()  # they could not read what is gone
 
 
@@ -217,14 +217,14 @@ def test_only_a_keeper_who_may_read_all_of_it_verifies(company: Company) -> None
         ("stranger", NotFound),
     ):
         with pytest.raises(error):
-            save_text(
+            save_verified_text(
                 company.principal(name),
                 Given(QUESTION, TEXT, passages=[company.passage(LEAVE), company.passage(PAY)]),
                 folder_id=company.folder.pk,
             )
     allow(named(company, "half"), company.folder, Right.MANAGE)
     with pytest.raises(NotFound):  # keeps the folder, and may not read what it stands on
-        save_text(
+        save_verified_text(
             company.principal("half"), Given(QUESTION, TEXT, documents=[company.pay.pk]), folder_id=company.folder.pk
         )
     assert not VerifiedAnswer.unscoped.exists()
@@ -267,7 +267,7 @@ def test_it_is_quoted_first_with_its_person_and_its_sources_until_it_is_retired(
     (told,) = references(events).verified_references
     assert (told.verified_answer_id, told.by) == (answer.pk, "the-keeper")
     assert {reference.title for reference in references(events).knowledge_references} == {"Leave", "Pay"}
-    retire(company.keeper, answer.pk)
+    delete_verified_answer(company.keeper, answer.pk)
     assert TEXT not in shown(reader, session.pk)
     assert VerifiedCitation.objects.get().answer is None
     assert not is_given(company)
@@ -294,7 +294,7 @@ def test_who_may_not_see_it_hears_nothing_of_it(company: Company) -> None:
 
 def shown(person: User, session_id: UUID) -> str:
     principal = Principal.of(person)
-    return messages_of(principal, get_session(principal, session_id))[-1].content
+    return list_branch_messages(principal, get_session(principal, session_id))[-1].content
 
 
 def test_a_model_is_given_it_first_fenced_as_data(company: Company) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agent.models import Flag, VerifiedAnswer
-from agent.verified_answers.selectors import kept_answers
+from agent.verified_answers.selectors import managed_answers_of
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -190,4 +190,4 @@ def test_the_api_lists_creates_changes_and_deletes(company: Company) -> None:
     assert program(company, "keeper", TokenScope.SEARCH).delete(one).status_code == 403
     assert keeper.post(f"{one}/verify", {}, content_type="application/json").status_code == 200
     assert keeper.delete(one).status_code == 204
-    assert not kept_answers(company.keeper).exists()
+    assert not managed_answers_of(company.keeper).exists()

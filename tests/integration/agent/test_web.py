@@ -9,17 +9,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.conversations.sessions import get_message
-from agent.egress import border_of
+from agent.egress import build_border
 from agent.events import Answer, References, ToolResult
-from agent.evidence.fencing import fenced
+from agent.evidence.fencing import fence_evidence
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
 from agent.run_state.run import Finding, Run
 from agent.run_state.state import EvidenceItem, EvidenceSource, Turn
 from agent.tools.base import ToolResult as Brought
-from agent.tools.base import find
+from agent.tools.base import find_tool
 from agent.tools.calling import Called
-from agent.tools.keeping import keep
+from agent.tools.keeping import store_call_result
 from agent.web.web_search import WebSearch
 from audit.actions import Action, Outcome
 from audit.models import Entry
@@ -165,10 +165,10 @@ def test_what_surrounds_the_evidence_stays_inside_too() -> None:
     item = EvidenceItem(
         evidence_id="doc:1", text="Annual leave is paid.", source=EvidenceSource(title="Manual"), hash=""
     )
-    output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fenced(item, place="Osprey > Leave")])
+    output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fence_evidence(item, place="Osprey > Leave")])
     result = Brought(output, {}, findings=[Finding(item)])
-    keep(run, Called("query_knowledge_graph", find("query_knowledge_graph"), {}, result), ms=1)
-    assert border_of(run).kept_back("annual leave Bluebird Osprey manual evidence title") == [
+    store_call_result(run, Called("query_knowledge_graph", find_tool("query_knowledge_graph"), {}, result), ms=1)
+    assert build_border(run).kept_back("annual leave Bluebird Osprey manual evidence title") == [
         "bluebird",
         "osprey",
         "manual",
@@ -180,9 +180,9 @@ def test_a_question_that_a_model_completed_is_not_taken_for_the_words_of_the_per
         uuid4(), uuid4(), Principal.nobody(), "Make a ticket for Bluebird", Scope(), "en",
         history=[Turn(role="user", content="Make a ticket for it"), Turn(role="assistant", content="It is Bluebird.")],
     )  # fmt: skip
-    assert border_of(run).kept_back("ticket Bluebird") == []
+    assert build_border(run).kept_back("ticket Bluebird") == []
     run.goes_on = True
-    assert border_of(run).kept_back("ticket Bluebird") == ["bluebird"]
+    assert build_border(run).kept_back("ticket Bluebird") == ["bluebird"]
 
 
 def test_half_a_character_in_what_a_search_brings_is_left_out(reader: User, site: Site, engine: Engine) -> None:
@@ -225,7 +225,7 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
     handbook: Handbook, site: Site, engine: Engine
 ) -> None:
     from authz.permissions import Right
-    from authz.rights.grants import take_back
+    from authz.rights.grants import revoke_rights
 
     base, _manual, _secret = handbook
     reader = make_reader(base)
@@ -236,7 +236,7 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
     with modelled(INSIDE, OUTSIDE, written):
         events = asked(reader, QUESTION)
     row = stored(events)
-    take_back(None, [Right.VIEW], base, of=reader)
+    revoke_rights(None, [Right.VIEW], base, of=reader)
     shown = get_message(Principal.of(reader), row.session, row.pk)
     assert [(sentence.is_masked, sentence.is_outside) for sentence in shown.sentences] == [(True, False), (False, True)]
     assert [element.number for element in shown.pages] == [2]
@@ -293,7 +293,7 @@ def test_without_the_look_for_orders_it_would(
 ) -> None:
     from agent.web import fetching
 
-    monkeypatch.setattr(fetching, "without_injections", lambda text: text)
+    monkeypatch.setattr(fetching, "remove_injections", lambda text: text)
     with pytest.raises(AssertionError, match="an order was told"):
         check_that_a_page_gives_no_orders(handbook, site, engine)
 
@@ -309,9 +309,9 @@ def test_what_the_company_forbids_is_neither_shown_nor_read(reader: User, site: 
 
 def test_it_is_off_until_a_profile_and_a_service_turn_it_on(engine: Engine) -> None:
     from agent.models import WebSearchProvider
-    from agent.tools.base import default_names
+    from agent.tools.base import list_default_tools
 
-    assert not {"web_search", "web_fetch"} & set(default_names())
+    assert not {"web_search", "web_fetch"} & set(list_default_tools())
     person = Principal.of(make_user())
     assert WebSearch().why_not(person) is None
     WebSearchProvider.objects.all().delete()

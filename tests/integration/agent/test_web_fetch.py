@@ -18,8 +18,8 @@ from agent.egress import Border
 from agent.models import WebHost
 from agent.tools.base import ToolContext
 from agent.web import fetching
-from agent.web.fetching import WebPage, fetch, spans
-from agent.web.hosts import HostRules, host_rules
+from agent.web.fetching import WebPage, fetch_web_page, select_page_passages
+from agent.web.hosts import HostRules, load_host_rules
 from agent.web.web_fetch import WebFetch, WebFetchArgs
 from authz.principal import Principal
 from copilot_site.lib.outgoing import addresses as outgoing
@@ -86,7 +86,7 @@ class Net:
     def __init__(self, case: Case, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.case, self.port, self.connected, self.asked = case, port, list[str](), list[str]()
         self.real = socket.create_connection
-        monkeypatch.setattr(outgoing, "look_up", self.look_up)
+        monkeypatch.setattr(outgoing, "look_up_host", self.look_up)
         monkeypatch.setattr(outgoing_http, "create_connection", self.connect)
 
     def look_up(self, host: str, port: int) -> list[str]:
@@ -142,7 +142,7 @@ def is_right(case: Case, monkeypatch: pytest.MonkeyPatch) -> bool:
         url = served if isinstance(served, str) else served.url
         with monkeypatch.context() as patched:
             net = Net(case, int(url.rpartition(":")[2]), patched)
-            came = fetch(case["url"], HostRules(inside=named))
+            came = fetch_web_page(case["url"], HostRules(inside=named))
     is_inside = not set(net.connected) <= may
     further = case.get("html_refresh") or case.get("subresource") or case.get("sitemap") or case.get("dns_sequence")
     if case["expect"] == "allow":
@@ -174,7 +174,7 @@ def test_a_page_is_read_without_its_navigation_and_what_nobody_sees(site: Site) 
     site.pages["/"] = page(
         "Leave", text=f"{TEXT} <span style='display:none'>Hidden words.</span> {' '.join([TEXT] * 4)}"
     )
-    came = fetch(f"{site.url}/", HERE)
+    came = fetch_web_page(f"{site.url}/", HERE)
     assert (came.code, came.status) == (Code.OK, 200)
     assert came.page is not None
     assert came.page.title == "Leave"
@@ -198,7 +198,7 @@ CODES: dict[Code, Reply] = {
 @pytest.mark.parametrize("code", CODES)
 def test_each_way_to_fail_has_its_code(code: Code, site: Site) -> None:
     site.pages["/"] = CODES[code]
-    came = fetch(f"{site.url}/", HERE)
+    came = fetch_web_page(f"{site.url}/", HERE)
     assert (came.code, came.page) == (code, None)
     assert (came.status == 410) is (code is Code.HTTP_STATUS)
 
@@ -209,7 +209,7 @@ def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str,
     sample = next(iter(samples("en", "Leave is granted in whole days here.", "Hidden words that nobody sees.")))
     (of_kind,) = (item for item, name in fetching.FILES.items() if name.endswith(kind))
     site.pages["/"] = Reply(sample.content, type=of_kind)
-    came = fetch(f"{site.url}/", HERE)
+    came = fetch_web_page(f"{site.url}/", HERE)
     assert came.code is Code.OK
     assert came.page is not None
     assert "Leave is granted in whole days here." in came.page.text
@@ -218,28 +218,28 @@ def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str,
 
 def test_a_file_may_be_larger_than_a_page_and_not_without_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.pages["/"] = Reply(b"a" * 3_000_000, type="application/pdf")
-    assert fetch(f"{site.url}/", HERE).code is Code.UNREADABLE
+    assert fetch_web_page(f"{site.url}/", HERE).code is Code.UNREADABLE
     monkeypatch.setattr(fetching, "FILE_BYTES", 2_500_000)
-    assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
+    assert fetch_web_page(f"{site.url}/", HERE).code is Code.TOO_BIG
 
 
 def test_a_page_that_cannot_be_reached_says_why(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_request, "SILENCE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent_url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        assert fetch(silent_url, HERE).code is Code.TIMEOUT
-    assert fetch(silent_url, HERE).code is Code.CONNECTION  # closed now
-    assert fetch(site.url.replace("http:", "https:"), HERE).code is Code.TLS
-    assert fetch("http://no-such-name.invalid/", HostRules()).code is Code.DNS
-    assert fetch("nowhere", HostRules()).code is Code.INVALID_ADDRESS
-    assert fetch(f"{site.url}/", HostRules()).code is Code.REFUSED, "loopback, that nobody named"
-    assert fetch("http://other.example/", HERE).code is Code.REFUSED, "others are allowed, this one is not"
+        assert fetch_web_page(silent_url, HERE).code is Code.TIMEOUT
+    assert fetch_web_page(silent_url, HERE).code is Code.CONNECTION  # closed now
+    assert fetch_web_page(site.url.replace("http:", "https:"), HERE).code is Code.TLS
+    assert fetch_web_page("http://no-such-name.invalid/", HostRules()).code is Code.DNS
+    assert fetch_web_page("nowhere", HostRules()).code is Code.INVALID_ADDRESS
+    assert fetch_web_page(f"{site.url}/", HostRules()).code is Code.REFUSED, "loopback, that nobody named"
+    assert fetch_web_page("http://other.example/", HERE).code is Code.REFUSED, "others are allowed, this one is not"
 
 
 def test_a_page_of_nothing_but_tags_is_too_big() -> None:
     """Within its two megabytes it would keep a processor busy for minutes, for whoever asks beside it."""
     with serving_pages({"/": f"<html><body>{'<b>x</b>' * 25_000}{TEXT}</body></html>"}) as site:
-        assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
+        assert fetch_web_page(f"{site.url}/", HERE).code is Code.TOO_BIG
 
 
 @pytest.mark.parametrize("talk", [drip, drip_a_header])
@@ -249,7 +249,7 @@ def test_who_sends_a_byte_now_and_then_is_left(
     """Each byte is in time: without an end of the whole, six such servers would hold all threads of the process."""
     monkeypatch.setattr(web_request, "WHOLE_S", 0.2)
     with answering(talk) as url:
-        assert fetch(url, HERE).code is Code.TIMEOUT  # and not what comes of the server's end
+        assert fetch_web_page(url, HERE).code is Code.TIMEOUT  # and not what comes of the server's end
 
 
 @pytest.mark.django_db
@@ -257,14 +257,14 @@ def test_the_company_s_hosts_open_what_is_inside_only_where_the_operator_names_i
     WebHost.objects.create(entry="wiki.corp.example")
     WebHost.objects.create(entry="*.bad.example", is_allowed=False)
     settings.OUTGOING_ALLOW = ("private", "public")
-    assert host_rules().inside == ()
+    assert load_host_rules().inside == ()
     settings.OUTGOING_ALLOW = ("private", "wiki.corp.example")
-    rules = host_rules()
+    rules = load_host_rules()
     assert rules.inside == ("wiki.corp.example",)
     permitted = ["wiki.corp.example", "x.bad.example", "bad.example", "public.example"]
     assert [host for host in permitted if rules.permits(host)] == ["wiki.corp.example"]
     WebHost.objects.filter(is_allowed=True).delete()
-    assert [host for host in permitted if host_rules().permits(host)] == [
+    assert [host for host in permitted if load_host_rules().permits(host)] == [
         "wiki.corp.example",
         "bad.example",
         "public.example",
@@ -318,7 +318,7 @@ def test_of_a_long_page_the_parts_that_answer_are_taken(monkeypatch: pytest.Monk
     )
     text = f"{filler}\nEmployees over sixty have one extra week of leave.\n{filler}"
     read_at = datetime(2026, 11, 25, tzinfo=UTC)
-    found = spans(WebPage("https://x.example/", "Leave", text, read_at), "extra week of leave")
+    found = select_page_passages(WebPage("https://x.example/", "Leave", text, read_at), "extra week of leave")
     assert len(found) == fetching.MAX_SPANS
     assert any("one extra week" in one.text for one in found)
     for one in found:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from django.contrib.auth.models import User
 
 from agent.models import VerifiedAnswer
-from agent.verified_answers.matching import verified_for
-from agent.verified_answers.services import Given, Passage, save_text
+from agent.verified_answers.matching import find_verified_answer
+from agent.verified_answers.services import Given, Passage, save_verified_text
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource
@@ -73,11 +73,11 @@ class Company:
             "passages": [self.passage(LEAVE), self.passage(PAY)],
             **more,
         }
-        return save_text(self.keeper, Given(**given), folder_id=self.folder.pk)  # type: ignore[arg-type]
+        return save_verified_text(self.keeper, Given(**given), folder_id=self.folder.pk)  # type: ignore[arg-type]
 
     def told(self, question: str = QUESTION, *, scope: Scope = Scope()) -> set[str]:  # noqa: B008  # frozen
         """Who is answered with a verified answer."""
-        return {name for name in self.people if verified_for(self.principal(name), question, scope)}
+        return {name for name in self.people if find_verified_answer(self.principal(name), question, scope)}
 
     def seen(self) -> set[str]:
         """Whom the rights of the row alone reach."""
@@ -85,9 +85,9 @@ class Company:
 
     def keep(self, names: Iterable[str] | None = None) -> set[str]:
         """Who finds a verified answer among those they keep."""
-        from agent.verified_answers.selectors import kept_answers
+        from agent.verified_answers.selectors import managed_answers_of
 
-        return {name for name in names or self.people if kept_answers(self.principal(name)).exists()}
+        return {name for name in names or self.people if managed_answers_of(self.principal(name)).exists()}
 
     def data_source(self) -> DataSource:
         """A source that nobody may ask yet; nothing answers there."""

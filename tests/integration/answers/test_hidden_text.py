@@ -14,14 +14,14 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.doctor import readings
-from knowledge.ingestion.pipeline import ingest
+from copilot_site.doctor import check_readings
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase
 from knowledge.parsers.base import PARSER_VERSION
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.search import search
-from knowledge.services.reindex import begin_rereading, outdated_versions
+from knowledge.services.reindex import begin_rereading, list_outdated_versions
 from knowledge.tasks import reread_base
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 from tests.hidden_texts import Sample, samples
@@ -158,7 +158,7 @@ def counts(base: KnowledgeBase) -> tuple[int, int]:
 def read_again(document: Document) -> Document:
     """What a worker does with what the change queued."""
     reread_base(str(document.knowledge_base_id))
-    ingest(newest_version(document).pk)
+    run_ingestion(newest_version(document).pk)
     document.refresh_from_db()
     return document
 
@@ -193,7 +193,7 @@ def test_a_base_can_want_it_and_stop_wanting_it(base: KnowledgeBase, reader: Use
     document = read_again(document)
     assert {name for name, text in ways_out(reader, document, HTML).items() if not is_clean(text)} == set()
     assert counts(base)[0] == counts(base)[1] > 0
-    assert outdated_versions().count() == 0
+    assert list_outdated_versions().count() == 0
 
 
 def test_who_does_not_manage_a_base_does_not_set_it(base: KnowledgeBase, reader: User) -> None:
@@ -224,15 +224,15 @@ def test_documents_of_older_parsers_are_counted_and_read_again(
     ids = set(Chunk.unscoped.filter(document=other).values_list("id", flat=True))
     assert not is_clean(" ".join(Chunk.unscoped.values_list("text", flat=True)))
     DocumentVersion.unscoped.filter(document=other).update(parser_version=0)
-    assert outdated_versions().count() == 2
-    assert not outdated_versions(base).exists(), "by the operator alone"
-    found = readings()
+    assert list_outdated_versions().count() == 2
+    assert not list_outdated_versions(base).exists(), "by the operator alone"
+    found = check_readings()
     assert (found.ok, "manage.py reread" in found.mend) == (False, True)
     assert found.detail.startswith("2 ")
     out = StringIO()
     call_command("reread", stdout=out)
     assert out.getvalue() == "2 versions read again, 0 of them cannot be read any more.\n"
-    assert readings().ok
+    assert check_readings().ok
     document.refresh_from_db()
     assert document.current_version == newest_version(document)
     assert is_clean(" ".join(Chunk.unscoped.values_list("text", flat=True)))
@@ -275,9 +275,9 @@ def test_an_older_version_does_not_come_back_while_the_newer_one_is_read(
     DocumentVersion.unscoped.filter(document=document).update(parser_version=0)
     assert begin_rereading(second.pk)
     assert begin_rereading(first.pk)
-    ingest(first.pk)
+    run_ingestion(first.pk)
     assert answering(document) is None
-    ingest(second.pk)
+    run_ingestion(second.pk)
     assert answering(document) == second
     assert set(ChunkIndex.unscoped.filter(live=True).values_list("version", flat=True)) == {second.pk}
     assert counts(base)[0] == counts(base)[1] > 0

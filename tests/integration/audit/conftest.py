@@ -22,10 +22,10 @@ def logbook(db: None) -> "Logbook":
     """A log of twenty entries by anna and bert, signed at 10 and at 20. Each is linked when it is written, as by a commit."""
     from django.db import connection
 
-    from audit.chain.keys import new_key
+    from audit.chain.keys import create_signing_key
     from tests.integration.audit.logbook import Logbook
 
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    new_key()
+    create_signing_key()
     return Logbook.written()

@@ -10,10 +10,10 @@ from django.db import connection, transaction
 
 from audit.actions import Action
 from audit.chain.checkpoints import sign_checkpoint
-from audit.chain.verification import VerificationReport, verify
+from audit.chain.verification import VerificationReport, verify_log
 from audit.models import Entry, Link
-from audit.record import record
-from audit.verify_export import GENESIS, link_hash
+from audit.record import record_action
+from audit.verify_export import GENESIS, compute_link_hash
 
 GUARDED = ("audit_entry", "audit_link", "audit_head", "audit_checkpoint")
 
@@ -58,7 +58,7 @@ class Logbook:
 def write(number: int) -> Entry:
     """One committed entry."""
     with structlog.contextvars.bound_contextvars(ip=f"192.0.2.{number % 250}", request_id=f"r-{number}"):
-        return record(
+        return record_action(
             ANNA if number % 2 else BERT,
             Action.SEARCHED,
             run_id=f"run-{number // 4}",
@@ -72,7 +72,7 @@ def relink(cursor: Any, since: int) -> None:
     """Make all hashes of the chain fit again from here on, head included."""
     before = bytes(Link.objects.get(seq=since - 1).hash) if since > 1 else GENESIS
     for link in Link.objects.filter(seq__gte=since).order_by("seq").select_related("entry"):
-        before = link_hash(before, link.seq, bytes(link.entry.content_hash))
+        before = compute_link_hash(before, link.seq, bytes(link.entry.content_hash))
         cursor.execute("UPDATE audit_link SET hash = %s WHERE seq = %s", [before, link.seq])
     cursor.execute("UPDATE audit_head SET hash = %s", [before])
 
@@ -83,4 +83,4 @@ def found(report: VerificationReport) -> list[tuple[int | None, str]]:
 
 
 def verified() -> list[tuple[int | None, str]]:
-    return found(verify())
+    return found(verify_log())

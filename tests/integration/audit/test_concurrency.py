@@ -8,9 +8,9 @@ import pytest
 from django.db import connection, transaction
 
 from audit.actions import Action
-from audit.chain.verification import verify
+from audit.chain.verification import verify_log
 from audit.models import Entry, Head, Link
-from audit.record import record
+from audit.record import record_action
 from tests.integration.audit.writers import WRITERS
 from tests.processes import running
 
@@ -60,7 +60,7 @@ def test_fifty_writers_with_rollbacks_and_kills_leave_a_whole_chain() -> None:
     written = set(Entry.objects.values_list("run_id", flat=True))
     assert reported - written == set()
     assert "dropped" not in written
-    report = verify()
+    report = verify_log()
     assert report.faults == []
     assert report.last == report.entries == Entry.objects.count() == Link.objects.count() == Head.objects.get().seq
     runs = Link.objects.order_by("seq").values_list("entry__run_id", flat=True)
@@ -76,7 +76,7 @@ def test_a_long_transaction_that_recorded_something_keeps_nobody_waiting() -> No
     second = connection.copy()
     try:
         with transaction.atomic():
-            slow = record(None, Action.SEARCHED, run_id="slow")
+            slow = record_action(None, Action.SEARCHED, run_id="slow")
             with second.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '5s'")
                 cursor.execute(
@@ -93,10 +93,10 @@ def test_a_long_transaction_that_recorded_something_keeps_nobody_waiting() -> No
 
 
 def test_the_numbers_of_a_rolled_back_transaction_are_not_used_up() -> None:
-    record(None, Action.SEARCHED)
+    record_action(None, Action.SEARCHED)
     with transaction.atomic():
-        record(None, Action.SEARCHED)
+        record_action(None, Action.SEARCHED)
         transaction.set_rollback(True)
-    record(None, Action.SEARCHED)
+    record_action(None, Action.SEARCHED)
     assert list(Link.objects.order_by("seq").values_list("seq", flat=True)) == [1, 2]
-    assert verify().faults == []
+    assert verify_log().faults == []

@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from audit.chain.checkpoints import sign_checkpoint
-from audit.chain.verification import verify
-from audit.models import content_of
-from audit.verify_export import content_hash
+from audit.chain.verification import verify_log
+from audit.models import build_chain_content
+from audit.verify_export import compute_content_hash
 from tests.integration.audit.logbook import Logbook, found, relink, verified, write
 from tests.integration.audit.test_odd_rows import undone
 
@@ -30,7 +30,7 @@ def rewrite_one(cursor: Any, book: Logbook, seq: int) -> None:
     """Change an entry and make its own hash fit."""
     entry = book.entry(seq)
     entry.outcome = "deny"
-    digest = content_hash(content_of(entry))
+    digest = compute_content_hash(build_chain_content(entry))
     cursor.execute("UPDATE audit_entry SET outcome = 'deny', content_hash = %s WHERE id = %s", [digest, entry.pk])
 
 
@@ -113,7 +113,7 @@ ATTACKS: dict[str, tuple[Attack, tuple[int | None, str]]] = {
 
 
 def test_an_untouched_log_verifies(logbook: Logbook) -> None:
-    report = verify()
+    report = verify_log()
     assert report.faults == []
     assert (report.entries, report.first, report.last, report.checkpoints, report.outside) == (20, 1, 20, 2, 2)
     call_command("verify_audit")
@@ -124,7 +124,7 @@ def test_a_change_is_found_and_located(logbook: Logbook) -> None:
         with undone():
             with logbook.as_ruler() as cursor:
                 attack(cursor, logbook)
-            report = verify()
+            report = verify_log()
             assert (found(report)[0], report.first_bad) == (first, first[0]), name
     with logbook.as_ruler() as cursor:
         swap(cursor, logbook)

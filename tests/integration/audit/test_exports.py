@@ -17,11 +17,11 @@ from django.core.management import CommandError, call_command
 
 from audit import verify_export
 from audit.actions import Action
-from audit.chain.keys import new_key, public_key, signing_key
-from audit.export import export_entries, format_named
+from audit.chain.keys import create_signing_key, public_key_of, read_signing_key
+from audit.export import export_entries, find_export_format
 from audit.models import Entry
-from audit.record import record
-from audit.retention import purge
+from audit.record import record_action
+from audit.retention import purge_entries
 from audit.selectors import EntryFilter
 from copilot_site.lib.errors import Conflict
 from tests.integration.audit.logbook import ANNA, BERT, Logbook
@@ -30,7 +30,7 @@ Lines = list[dict[str, Any]]
 
 
 def exported(name: str, **chosen: Any) -> bytes:
-    return b"".join(export_entries(ANNA, chosen=EntryFilter(**chosen), form=format_named(name)))
+    return b"".join(export_entries(ANNA, chosen=EntryFilter(**chosen), form=find_export_format(name)))
 
 
 def lines_of(content: bytes) -> Lines:
@@ -38,12 +38,12 @@ def lines_of(content: bytes) -> Lines:
 
 
 def checked(content: bytes, *trusted: str) -> verify_export.Export:
-    return verify_export.check(iter(content.splitlines(keepends=True)), trusted)
+    return verify_export.check_export(iter(content.splitlines(keepends=True)), trusted)
 
 
 def joined(lines: Lines) -> bytes:
     """As an export is written."""
-    return b"".join(verify_export.canonical(line) + b"\n" for line in lines)
+    return b"".join(verify_export.write_canonical_json(line) + b"\n" for line in lines)
 
 
 def offline(tmp_path: Path, content: bytes, *words: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +57,7 @@ def offline(tmp_path: Path, content: bytes, *words: str) -> subprocess.Completed
 
 
 def test_the_whole_log_verifies_offline_and_without_this_system(logbook: Logbook, tmp_path: Path) -> None:
-    key = public_key(signing_key())
+    key = public_key_of(read_signing_key())
     done = offline(tmp_path, exported("jsonl"), "--key", key)
     assert (done.returncode, done.stderr) == (0, "")
     assert "21 entries, 1 to 21; the whole log, without a gap; 0 erased" in done.stdout
@@ -66,7 +66,7 @@ def test_the_whole_log_verifies_offline_and_without_this_system(logbook: Logbook
 
 
 def test_the_header_says_what_is_exported_and_is_signed(logbook: Logbook) -> None:
-    key = public_key(signing_key())
+    key = public_key_of(read_signing_key())
     whole, part = lines_of(exported("jsonl")), lines_of(exported("jsonl", actor="anna"))
     assert {name: whole[0]["header"][name] for name in ("v", "filter", "first_seq", "last_seq", "entries", "key")} == {
         "v": 2, "filter": {}, "first_seq": 1, "last_seq": 21, "entries": 21, "key": key,
@@ -75,7 +75,7 @@ def test_the_header_says_what_is_exported_and_is_signed(logbook: Logbook) -> Non
         "filter": {"actor": "by name"}, "first_seq": 1, "last_seq": 22, "entries": 11,
     }  # fmt: skip
     for line, name in ((whole[0], "header"), (whole[-1], "trailer"), (part[0], "header"), (part[-1], "trailer")):
-        assert verify_export.is_signed(verify_export.canonical(line[name]), line["signature"], key)
+        assert verify_export.is_signed(verify_export.write_canonical_json(line[name]), line["signature"], key)
 
 
 def test_without_a_key_it_says_what_was_not_checked_and_ends_otherwise(logbook: Logbook, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_malformed_key_is_refused_and_never_taken_for_no_key(logbook: Logbook,
 
 
 def test_after_a_change_of_keys_both_are_named(logbook: Logbook, tmp_path: Path) -> None:
-    old, new = public_key(signing_key()), new_key()
+    old, new = public_key_of(read_signing_key()), create_signing_key()
     content = exported("jsonl")
     assert offline(tmp_path, content, "--key", old, "--key", new.upper()).returncode == 0
     done = offline(tmp_path, content, "--key", old)
@@ -103,13 +103,13 @@ def test_after_a_change_of_keys_both_are_named(logbook: Logbook, tmp_path: Path)
 
 
 def test_an_export_of_an_older_version_is_read_and_shows_less(logbook: Logbook, tmp_path: Path) -> None:
-    key = signing_key()
+    key = read_signing_key()
     content = as_format_1(exported("jsonl"), key)
-    done = offline(tmp_path, content, "--key", public_key(key))
+    done = offline(tmp_path, content, "--key", public_key_of(key))
     assert (done.returncode, done.stderr) == (3, "")
     assert "Every hash is right." in done.stdout
     assert "An older version made the file: its header is unsigned" in done.stdout
-    unsigned = offline(tmp_path, as_format_1(exported("jsonl"), None), "--key", public_key(key))
+    unsigned = offline(tmp_path, as_format_1(exported("jsonl"), None), "--key", public_key_of(key))
     assert unsigned.returncode == 1
     assert "the last line is not signed" in unsigned.stdout
 
@@ -121,8 +121,8 @@ def as_format_1(content: bytes, key: Ed25519PrivateKey | None) -> bytes:
     lines[0] = {"header": {name: lines[0]["header"][name] for name in names} | {"v": 1}}
     digest = hashlib.sha256(joined(lines[:-1])).hexdigest()
     trailer: dict[str, Any] = {"v": 1, "sha256": digest, "entries": lines[-1]["trailer"]["entries"]}
-    trailer |= {"key": public_key(key)} if key else {}
-    signature = key.sign(verify_export.canonical(trailer)).hex() if key else None
+    trailer |= {"key": public_key_of(key)} if key else {}
+    signature = key.sign(verify_export.write_canonical_json(trailer)).hex() if key else None
     return joined([*lines[:-1], {"trailer": trailer, "signature": signature}])
 
 
@@ -176,8 +176,8 @@ def rewrite(lines: Lines) -> None:
     lines[entry_line(lines, 8)]["entry"]["outcome"] = "deny"
     for line in lines[entry_line(lines, 8) : -1]:
         line["previous_hash"] = before
-        content = verify_export.content_hash(line["entry"])
-        before = line["hash"] = verify_export.link_hash(bytes.fromhex(before), line["seq"], content).hex()
+        content = verify_export.compute_content_hash(line["entry"])
+        before = line["hash"] = verify_export.compute_link_hash(bytes.fromhex(before), line["seq"], content).hex()
 
 
 def add_field(part: str | None) -> Callable[[Lines], None]:
@@ -229,7 +229,7 @@ def test_a_file_that_ends_early_is_noticed(logbook: Logbook) -> None:
 
 
 def test_a_file_made_without_a_key_says_that_it_is_not_signed(logbook: Logbook, tmp_path: Path) -> None:
-    key = public_key(signing_key())
+    key = public_key_of(read_signing_key())
     (settings.AUDIT_KEYS / "signing.pem").unlink()
     content = exported("jsonl")
     lines = lines_of(content)
@@ -257,7 +257,7 @@ def test_a_file_that_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> 
 
 
 def test_an_export_is_recorded_before_its_first_byte(logbook: Logbook) -> None:
-    pieces = export_entries(ANNA, chosen=EntryFilter(actor="bert", outcome="deny"), form=format_named("csv"))
+    pieces = export_entries(ANNA, chosen=EntryFilter(actor="bert", outcome="deny"), form=find_export_format("csv"))
     entry = Entry.objects.get(action=Action.AUDIT_EXPORTED)
     assert entry.actor_name == "anna"
     assert entry.detail == {"format": "csv", "filter": {"actor": "by name", "outcome": "deny"}}
@@ -279,7 +279,7 @@ def test_the_filters_choose(logbook: Logbook) -> None:
 
 
 def test_a_spreadsheet_shows_formulas_and_does_not_run_them(db: None) -> None:
-    record(None, Action.SEARCHED, target_name='=HYPERLINK("http://x")', reason="@SUM(1)", detail={"n": -1})
+    record_action(None, Action.SEARCHED, target_name='=HYPERLINK("http://x")', reason="@SUM(1)", detail={"n": -1})
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -295,7 +295,7 @@ def test_every_action_is_an_ocsf_event_with_what_the_schema_asks_for(db: None) -
     from django.db import connection
 
     for action in Action:
-        record(ANNA, action)
+        record_action(ANNA, action)
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     events = lines_of(exported("ocsf"))
@@ -327,9 +327,9 @@ def test_an_export_that_a_purge_overtakes_ends_without_its_last_line(
     logbook: Logbook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("audit.export.BATCH", 4)
-    pieces = export_entries(ANNA, chosen=EntryFilter(), form=format_named("jsonl"))
+    pieces = export_entries(ANNA, chosen=EntryFilter(), form=find_export_format("jsonl"))
     begun = next(pieces)
-    purge(None, before=logbook.entry(16).at)
+    purge_entries(None, before=logbook.entry(16).at)
     rest: list[bytes] = []
     with pytest.raises(Conflict, match="Entries were purged while they were exported"):
         rest.extend(pieces)

@@ -9,13 +9,13 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from audit import verify_export
-from audit.chain.checkpoints import sign_checkpoint, signed
-from audit.chain.keys import public_key, signing_key
-from audit.export import export_entries, format_named
+from audit.chain.checkpoints import add_signed_checkpoint, sign_checkpoint
+from audit.chain.keys import public_key_of, read_signing_key
+from audit.export import export_entries, find_export_format
 from audit.exports import FORMATS
-from audit.models import Checkpoint, Hold, Kind, Link, content_of
+from audit.models import Checkpoint, Hold, Kind, Link, build_chain_content
 from audit.retention import place_hold
-from audit.selectors import EntryFilter, signing
+from audit.selectors import EntryFilter, find_signing_state
 from tests.integration.audit.logbook import ANNA, Logbook, relink, verified, write
 from tests.integration.audit.test_odd_rows import DEEP, HUGE, undone
 
@@ -65,15 +65,17 @@ def false_entry(column: str, value: Any) -> int:
 
 
 def exported(name: str) -> bytes:
-    return b"".join(export_entries(ANNA, chosen=EntryFilter(), form=format_named(name)))
+    return b"".join(export_entries(ANNA, chosen=EntryFilter(), form=find_export_format(name)))
 
 
 def checked() -> verify_export.Export:
-    return verify_export.check(iter(exported("jsonl").splitlines(keepends=True)), [public_key(signing_key())])
+    return verify_export.check_export(
+        iter(exported("jsonl").splitlines(keepends=True)), [public_key_of(read_signing_key())]
+    )
 
 
 def test_a_row_at_a_number_that_is_signed_later_does_not_stop_the_signing(logbook: Logbook) -> None:
-    false_checkpoint(22, key=public_key(signing_key()))
+    false_checkpoint(22, key=public_key_of(read_signing_key()))
     for number in (21, 22):
         write(number)
     made = sign_checkpoint()
@@ -86,7 +88,7 @@ def test_a_row_where_a_purge_cuts_is_named_and_stops_nothing_else(logbook: Logbo
     false_checkpoint(12, kind="cut")
     assert verified() == [(12, "checkpoint")]
     with transaction.atomic():
-        signed(12, bytes(Link.objects.get(seq=12).hash), Kind.CUT, signing_key())
+        add_signed_checkpoint(12, bytes(Link.objects.get(seq=12).hash), Kind.CUT, read_signing_key())
 
 
 def test_the_same_signature_is_stored_once(logbook: Logbook) -> None:
@@ -103,16 +105,16 @@ def test_a_row_that_cannot_be_read_does_not_stop_the_signing(logbook: Logbook, a
     write(21)
     made = sign_checkpoint()
     assert (made and made.seq) == 21
-    assert signing().checkpoint == made
+    assert find_signing_state().checkpoint == made
     assert [fault.what for fault in checked().faults] == []
     assert (10**9, "checkpoint") in verified()
 
 
 def test_a_false_checkpoint_signs_nothing_on_the_page(logbook: Logbook) -> None:
     false_checkpoint(10**9)
-    false_checkpoint(21, key=public_key(signing_key()))
+    false_checkpoint(21, key=public_key_of(read_signing_key()))
     write(21)
-    found = signing()
+    found = find_signing_state()
     assert (found.checkpoint and found.checkpoint.seq) == 20
     assert (found.unsigned and found.unsigned.seq) == 21
 
@@ -122,7 +124,7 @@ def test_a_host_without_keys_believes_what_the_chain_says(logbook: Logbook, sett
     false_checkpoint(10**9)
     false_checkpoint(19)
     write(21)
-    found = signing()
+    found = find_signing_state()
     assert (found.checkpoint and found.checkpoint.seq, found.unsigned and found.unsigned.seq) == (20, 21)
 
 
@@ -130,25 +132,25 @@ def test_an_impossible_time_does_not_hide_that_the_signing_is_late(logbook: Logb
     for at in (*NO_TIMES, "9999-12-31 23:59:59+00"):
         with undone():
             seq = false_entry("at", at)
-            found = signing()
+            found = find_signing_state()
             assert (found.unsigned and found.unsigned.seq) == seq, at
             assert found.due_at is not None
 
 
 def test_false_checkpoints_push_no_genuine_one_out_of_an_export(logbook: Logbook) -> None:
     false_checkpoint(19)
-    false_checkpoint(21, key=public_key(signing_key()))
+    false_checkpoint(21, key=public_key_of(read_signing_key()))
     export = checked()
     assert (export.faults, export.signatures, set(export.signed)) == ([], 3, {21})
 
 
 def test_an_export_names_an_entry_that_cannot_be_read_and_goes_on(logbook: Logbook) -> None:
-    key = public_key(signing_key())
+    key = public_key_of(read_signing_key())
     for column, value in UNREADABLE:
         with undone():
             seq = false_entry(column, value)
             write(22)
-            export = verify_export.check(iter(exported("jsonl").splitlines(keepends=True)), [key])
+            export = verify_export.check_export(iter(exported("jsonl").splitlines(keepends=True)), [key])
             assert (export.first_bad, export.closed, export.last) == (seq, True, 23), (column, value[:12])
     for name in FORMATS.names():
         with undone():
@@ -163,7 +165,7 @@ def test_an_export_of_a_rewritten_log_fails_by_what_lies_outside_the_database(lo
     with logbook.as_ruler() as cursor:
         cursor.execute("UPDATE audit_entry SET reason = 'nothing' WHERE id = %s", [logbook.entry(13).pk])
         entry = logbook.entry(13)
-        digest = verify_export.content_hash(content_of(entry))
+        digest = verify_export.compute_content_hash(build_chain_content(entry))
         cursor.execute("UPDATE audit_entry SET content_hash = %s WHERE id = %s", [digest, entry.pk])
         relink(cursor, 13)
         cursor.execute("DELETE FROM audit_checkpoint WHERE seq >= 13")

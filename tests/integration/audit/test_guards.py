@@ -6,10 +6,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from audit.actions import Action
-from audit.chain.guards import FINDS, FUNCTIONS, TRIGGERS, unguarded
-from audit.chain.verification import verify
+from audit.chain.guards import FINDS, FUNCTIONS, TRIGGERS, find_guard_faults
+from audit.chain.verification import verify_log
 from audit.models import Entry
-from audit.record import record
+from audit.record import record_action
 from tests.integration.audit.logbook import ANNA, Logbook
 
 pytestmark = pytest.mark.django_db
@@ -191,14 +191,14 @@ def test_a_path_that_was_set_hides_nothing(logbook: Logbook, name: str) -> None:
     """As `ALTER DATABASE … SET search_path` sets it for every session."""
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE SCHEMA evil; {SHADOWS[name]}; SET LOCAL search_path = evil, public, pg_catalog")
-    assert any(sentence.startswith(GONE) for sentence in {fault.sentence for fault in verify().faults})
+    assert any(sentence.startswith(GONE) for sentence in {fault.sentence for fault in verify_log().faults})
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL search_path = evil, public, pg_catalog")
     assert GONE in said()
 
 
 def said() -> set[str]:
-    return {sentence.partition(":")[0] for sentence in unguarded()}
+    return {sentence.partition(":")[0] for sentence in find_guard_faults()}
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -236,7 +236,7 @@ def test_a_temporary_table_of_the_same_name_takes_no_entries() -> None:
     """Whoever may run a statement in a session of the application can make one, and it would come first."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE audit_entry (LIKE public.audit_entry INCLUDING ALL) ON COMMIT DROP")
-        record(ANNA, Action.SIGNED_IN)
+        record_action(ANNA, Action.SIGNED_IN)
         cursor.execute("SELECT count(*) FROM pg_temp.audit_entry")
         assert cursor.fetchone() == (0,)
         cursor.execute("DROP TABLE pg_temp.audit_entry")
@@ -249,4 +249,4 @@ def test_an_entry_that_something_swallows_stops_what_it_belongs_to(statement: st
     with connection.cursor() as cursor:
         cursor.execute(statement.format(trigger=trigger))
     with pytest.raises((DatabaseError, TypeError)), transaction.atomic():
-        record(ANNA, Action.SIGNED_IN)
+        record_action(ANNA, Action.SIGNED_IN)

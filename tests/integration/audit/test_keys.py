@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from audit.actions import Action
 from audit.chain.checkpoints import sign_checkpoint
-from audit.chain.keys import KeyUnusable, ensure_key, signing_key, trusted_keys
+from audit.chain.keys import KeyUnusable, ensure_signing_key, list_trusted_keys, read_signing_key
 from audit.models import Checkpoint, Entry
 from audit.tasks import sign_checkpoint as task
 from copilot_site.lib.errors import Conflict
@@ -16,11 +16,11 @@ from tests.integration.audit.logbook import Logbook, verified, write
 
 
 def test_the_first_start_makes_a_key_that_nobody_else_reads(db: None) -> None:
-    made = ensure_key()
+    made = ensure_signing_key()
     path = settings.AUDIT_KEYS / "signing.pem"
     assert (path.stat().st_mode & 0o777, settings.AUDIT_KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert trusted_keys() == {made}
-    assert ensure_key() == made
+    assert list_trusted_keys() == {made}
+    assert ensure_signing_key() == made
     assert Entry.objects.get(action=Action.AUDIT_KEY_MADE).detail == {"key": made}
 
 
@@ -47,7 +47,7 @@ def test_a_lost_key_is_not_replaced_silently(logbook: Logbook) -> None:
 
 def test_a_new_key_signs_from_now_on_and_the_old_signatures_count(logbook: Logbook) -> None:
     call_command("audit_key", "--new")
-    assert len(trusted_keys()) == 2
+    assert len(list_trusted_keys()) == 2
     made = sign_checkpoint()
     assert made is not None
     assert made.key != Checkpoint.objects.order_by("seq").first().key  # type: ignore[union-attr]
@@ -58,11 +58,11 @@ def test_a_key_that_others_read_and_a_file_that_is_no_key_are_refused(logbook: L
     file = settings.AUDIT_KEYS / "signing.pem"
     file.chmod(0o640)
     with pytest.raises(KeyUnusable, match="run `chmod 600`"):
-        signing_key()
+        read_signing_key()
     file.chmod(0o600)
     file.write_text("-----BEGIN PRIVATE KEY-----\n")
     with pytest.raises(KeyUnusable, match="is not an Ed25519 key"):
-        signing_key()
+        read_signing_key()
 
 
 def test_files_outside_are_for_reading_and_named_by_their_number(logbook: Logbook) -> None:

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from audit.chain.verification import verify
+from audit.chain.verification import verify_log
 from audit.models import Entry
 from tests.integration.audit.logbook import Logbook, verified
 
@@ -72,7 +72,7 @@ def test_an_odd_value_is_named(logbook: Logbook, odd: list[tuple[str, str]]) -> 
     for column, value in odd:
         with undone():
             write(logbook, column, value)
-            assert verify().first_bad == SEQ, (column, value[:40])
+            assert verify_log().first_bad == SEQ, (column, value[:40])
 
 
 def test_a_null_where_none_may_be_is_named(logbook: Logbook) -> None:
@@ -81,7 +81,7 @@ def test_a_null_where_none_may_be_is_named(logbook: Logbook) -> None:
             with connection.cursor() as cursor:
                 cursor.execute(f"ALTER TABLE audit_entry ALTER COLUMN {column} DROP NOT NULL")
             write(logbook, column, None)
-            assert verify().first_bad == SEQ, column
+            assert verify_log().first_bad == SEQ, column
     write(logbook, "detail", HUGE)
     with pytest.raises(CommandError, match=f"First bad sequence number: {SEQ}"):
         call_command("verify_audit")
@@ -125,7 +125,7 @@ def test_random_json_in_any_column_is_named(logbook: Logbook) -> None:
             write(logbook, column, stored)
             after = Entry.objects.values_list(column, flat=True).get(link__seq=SEQ)
             if column == "salts" or before != after:
-                assert verify().first_bad in ({SEQ} if before != after else {SEQ, None})
+                assert verify_log().first_bad in ({SEQ} if before != after else {SEQ, None})
 
     run()
 
@@ -143,7 +143,7 @@ def test_an_odd_link_is_named(logbook: Logbook) -> None:
         with undone():
             with logbook.as_ruler() as cursor:
                 cursor.execute(statement)
-            assert verify().first_bad == SEQ, statement
+            assert verify_log().first_bad == SEQ, statement
 
 
 def test_an_entry_before_the_beginning_is_named(logbook: Logbook) -> None:
@@ -206,7 +206,7 @@ def test_an_odd_file_outside_is_named(logbook: Logbook) -> None:
     for content in FILES:
         file.write_text(content)
         assert {kind for _seq, kind in verified()} == {"checkpoint"}, content[:40]
-    assert verify().first_bad is not None
+    assert verify_log().first_bad is not None
 
 
 def test_a_folder_where_a_file_should_be_is_named(logbook: Logbook) -> None:

@@ -8,14 +8,14 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
-from audit.chain.keys import public_key, signing_key
-from audit.chain.verification import verify
-from audit.export import export_entries, format_named
+from audit.chain.keys import public_key_of, read_signing_key
+from audit.chain.verification import verify_log
+from audit.export import export_entries, find_export_format
 from audit.models import Entry, Hold
-from audit.record import record
+from audit.record import record_action
 from audit.retention import erase_person, place_hold, release_hold
 from audit.selectors import EntryFilter
-from audit.verify_export import Export, check
+from audit.verify_export import Export, check_export
 from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, Person, verified
 
@@ -25,7 +25,7 @@ def names(field: str = "actor_name") -> set[str]:
 
 
 def test_an_erased_person_is_in_no_entry_and_the_log_verifies(logbook: Logbook) -> None:
-    record(BERT, Action.ACCESS_PREVIEWED, on_behalf_of=ANNA)
+    record_action(BERT, Action.ACCESS_PREVIEWED, on_behalf_of=ANNA)
     removed = erase_person(BERT, person_id=ANNA.user_id)
     assert removed == 9 + 1  # her entries, each with name and address in one row; the preview
     assert names() == {"", "bert"}
@@ -33,7 +33,7 @@ def test_an_erased_person_is_in_no_entry_and_the_log_verifies(logbook: Logbook) 
     assert Entry.objects.filter(actor_id=ANNA.user_id, address__isnull=False).count() == 0
     assert Entry.objects.filter(actor_id=BERT.user_id, address__isnull=False).count() == 10
     assert Entry.objects.filter(actor_id=ANNA.user_id, salts__has_any_keys=["actor_name", "address"]).count() == 0
-    report = verify()
+    report = verify_log()
     assert (report.faults, report.erased) == ([], 9 * 2 + 1)
     erasure = Entry.objects.get(action=Action.PERSON_ERASED)
     assert (erasure.actor_name, erasure.detail) == ("bert", {"person": ANNA.user_id, "values": 10})
@@ -48,11 +48,11 @@ def test_an_export_made_after_an_erasure_verifies_and_counts_what_is_gone(logboo
 
 
 def exported(**chosen: Any) -> bytes:
-    return b"".join(export_entries(None, chosen=EntryFilter(**chosen), form=format_named("jsonl")))
+    return b"".join(export_entries(None, chosen=EntryFilter(**chosen), form=find_export_format("jsonl")))
 
 
 def checked(content: bytes, *trusted: str) -> Export:
-    return check(iter(content.splitlines(keepends=True)), trusted)
+    return check_export(iter(content.splitlines(keepends=True)), trusted)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_export_names_what_was_emptied_without_a_recorded_erasure(logbook: Lo
     erase_person(None, person_id=BERT.user_id)
     with logbook.as_ruler() as cursor:
         cursor.execute(f"UPDATE audit_entry SET {what} WHERE id = %s", [logbook.entry(9).pk])
-    found = checked(exported(), public_key(signing_key()))
+    found = checked(exported(), public_key_of(read_signing_key()))
     assert [(seq, what) for _line, seq, what in found.faults] == [(9, f"{field} is gone without its erasure")]
     assert found.first_bad == 9
     assert verified() == [(9, "erased")]
@@ -85,7 +85,7 @@ def test_an_odd_erasure_erases_nothing(logbook: Logbook) -> None:
 def test_a_part_without_the_erasure_says_that_it_is_not_shown(logbook: Logbook) -> None:
     """Whatever the key signed: that the erasure was recorded stands in the whole log."""
     erase_person(None, person_id=ANNA.user_id)
-    key = public_key(signing_key())
+    key = public_key_of(read_signing_key())
     part = checked(exported(run_id="run-2"), key)
     assert (part.faults, part.erased) == ([], 4)
     assert "4 names or addresses are gone, and no erasure of them is in this part" in part.unshown
@@ -96,7 +96,7 @@ def test_a_part_without_the_erasure_says_that_it_is_not_shown(logbook: Logbook) 
 
 def test_a_name_typed_at_a_failed_sign_in_is_erased_with_the_person(logbook: Logbook) -> None:
     carl = make_user("carl")
-    record(None, Action.SIGN_IN_FAILED, carl, outcome=Outcome.DENY)
+    record_action(None, Action.SIGN_IN_FAILED, carl, outcome=Outcome.DENY)
     erase_person(None, person_id=carl.pk)
     assert "carl" not in names("target_name")
     assert verified() == []
@@ -104,7 +104,7 @@ def test_a_name_typed_at_a_failed_sign_in_is_erased_with_the_person(logbook: Log
 
 def test_what_is_written_after_an_erasure_and_emptied_is_noticed(logbook: Logbook) -> None:
     erase_person(None, person_id=ANNA.user_id)
-    late = record(ANNA, Action.SEARCHED)
+    late = record_action(ANNA, Action.SEARCHED)
     with logbook.as_ruler() as cursor:
         cursor.execute("UPDATE audit_entry SET actor_name = '', salts = '{}' WHERE id = %s", [late.pk])
     assert verified() == [(22, "erased")]
@@ -156,5 +156,5 @@ def test_salts_are_never_used_twice(logbook: Logbook) -> None:
 
 def test_any_name_can_be_recorded(logbook: Logbook) -> None:
     for name in ("a\0b", "\udcff", "员工" * 200):
-        record(Person(9, name), Action.SEARCHED, reason=name, target_name=name)
+        record_action(Person(9, name), Action.SEARCHED, reason=name, target_name=name)
     assert verified() == []

@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 from audit.actions import Action
 from audit.chain.checkpoints import sign_checkpoint
 from audit.models import Entry, Hold
-from audit.record import record
-from audit.verify_export import check
+from audit.record import record_action
+from audit.verify_export import check_export
 from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, Logbook, write
 
@@ -86,7 +86,7 @@ def test_a_filter_narrows_and_an_unknown_one_is_refused(logbook: Logbook) -> Non
 def test_an_export_by_api_is_a_file_that_verifies(logbook: Logbook) -> None:
     answer = api("auditor").get(ROUTES["export"], {"file": "jsonl"})
     assert answer["Content-Disposition"].startswith('attachment; filename="audit-')
-    found = check(iter(content(answer).splitlines(keepends=True)))
+    found = check_export(iter(content(answer).splitlines(keepends=True)))
     assert (found.faults, found.last) == ([], 22)
     assert api_error(ROUTES["export"], {"file": "xml"}).startswith("there is no export format called 'xml'")
 
@@ -135,7 +135,7 @@ def first_page(client: Client) -> str:
 @pytest.mark.parametrize(("language", "words"), [("en", "sign in"), ("en", "Signed"), ("zh-hans", "登录")])
 def test_entries_are_found_by_the_words_of_their_action(language: str, words: str) -> None:
     for action in (Action.SIGNED_IN, Action.DOCUMENT_OPENED):
-        record(ANNA, action)
+        record_action(ANNA, action)
     client = admin("reader")
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     page = client.get(reverse("admin:audit_entry_changelist"), {"q": words})

@@ -10,12 +10,12 @@ from django.db.models import DO_NOTHING
 
 from audit.actions import Action, Outcome
 from audit.models import AppendOnly, Entry, Link
-from audit.record import record
+from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from knowledge.models import Folder
-from knowledge.services.folders import create_folder, root_folder
+from knowledge.services.folders import create_folder, find_root_folder
 from tests.factories import allow, make_base, make_user
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_an_entry_says_who_did_what_to_what_and_from_where() -> None:
     base = make_base("Handbook")
     anna = make_user("anna")
     with structlog.contextvars.bound_contextvars(request_id="r-1", ip="192.0.2.7"):
-        entry = record(
+        entry = record_action(
             Principal.of(anna),
             Action.SEARCHED,
             base,
@@ -52,7 +52,7 @@ def test_an_entry_says_who_did_what_to_what_and_from_where() -> None:
 
 def test_an_entry_still_speaks_when_the_account_is_gone() -> None:
     anna = make_user("anna")
-    entry = record(Principal.of(anna), Action.SIGNED_IN)
+    entry = record_action(Principal.of(anna), Action.SIGNED_IN)
     anna.delete()
     entry.refresh_from_db()
     assert (entry.actor_name, entry.actor_id) == ("anna", entry.actor_id)
@@ -60,7 +60,7 @@ def test_an_entry_still_speaks_when_the_account_is_gone() -> None:
 
 def test_long_names_and_reasons_are_cut_and_never_keep_an_entry_from_being_written() -> None:
     base = make_base("n" * 200)
-    entry = record(Principal(1, "a" * 300, frozenset()), Action.SEARCHED, base, reason="r" * 900)
+    entry = record_action(Principal(1, "a" * 300, frozenset()), Action.SEARCHED, base, reason="r" * 900)
     assert (len(entry.actor_name), len(entry.reason), len(entry.target_name)) == (150, 500, 200)
 
 
@@ -79,14 +79,14 @@ def test_a_rolled_back_action_leaves_no_entry() -> None:
 
 def test_what_cannot_be_recorded_does_not_happen() -> None:
     anna, bert = make_user("anna"), make_user("bert")
-    root = root_folder(make_base("Handbook"))
+    root = find_root_folder(make_base("Handbook"))
     allow(anna, root, *Right)
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; ALTER TABLE audit_entry RENAME TO audit_entry_lost")
     with pytest.raises(DatabaseError):
         create_folder(Principal.of(anna), parent_id=root.pk, name="Rules")
     with pytest.raises(DatabaseError):
-        give(None, [Right.VIEW], root, to=bert)
+        grant_rights(None, [Right.VIEW], root, to=bert)
     assert not Folder.unscoped.filter(name="Rules").exists()
     assert not Folder.objects.visible_to(Principal.of(bert)).exists()
 
@@ -112,7 +112,7 @@ WAYS: dict[str, Callable[[Entry], object]] = {
 
 @pytest.fixture
 def entry() -> Entry:
-    made = record(None, Action.SIGNED_IN)
+    made = record_action(None, Action.SIGNED_IN)
     run("SET CONSTRAINTS ALL IMMEDIATE")  # it is linked now, not at a commit that never comes
     return made
 
@@ -156,6 +156,6 @@ def test_it_is_the_trigger_that_refuses(entry: Entry, name: str) -> None:
 @pytest.mark.parametrize("turn", ["first", "second"])
 def test_a_committing_test_leaves_an_empty_log_and_its_triggers(turn: str) -> None:
     assert Entry.objects.count() == 0
-    record(None, Action.SIGNED_IN)
+    record_action(None, Action.SIGNED_IN)
     with pytest.raises(DatabaseError, match="never changed or deleted"):
         run("DELETE FROM audit_entry")

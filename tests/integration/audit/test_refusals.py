@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from agent.urls import websocket_urlpatterns
 from audit.actions import Action, Outcome
 from audit.models import Entry
-from copilot_site.lib.http.sockets import address_of
+from copilot_site.lib.http.sockets import find_scope_address
 from tests.factories import make_base, make_document, make_folder, make_user
 
 pytestmark = pytest.mark.django_db
@@ -101,5 +101,5 @@ def test_only_a_trusted_proxy_says_where_a_socket_comes_from(
     settings: LazySettings, trusted: bool, forwarded: bytes, address: str
 ) -> None:
     settings.TRUSTED_PROXY = trusted
-    assert address_of({"headers": [(b"x-forwarded-for", forwarded)], "client": ["192.0.2.44", 5000]}) == address
-    assert address_of({"client": None}) == ""
+    assert find_scope_address({"headers": [(b"x-forwarded-for", forwarded)], "client": ["192.0.2.44", 5000]}) == address
+    assert find_scope_address({"client": None}) == ""

@@ -11,12 +11,12 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.actions import Action, How
-from audit.chain.verification import verify
-from audit.export import export_entries, format_named
+from audit.chain.verification import verify_log
+from audit.export import export_entries, find_export_format
 from audit.models import Checkpoint, Entry, Head, Hold, Link, Shown
-from audit.retention import erase_person, place_hold, purge, release_hold
+from audit.retention import erase_person, place_hold, purge_entries, release_hold
 from audit.selectors import EntryFilter
-from audit.verify_export import check
+from audit.verify_export import check_export
 from copilot_site.lib.errors import Conflict, InvalidInput
 from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, verified, write
@@ -33,11 +33,11 @@ def test_a_purge_leaves_a_log_that_verifies_from_the_cut(logbook: Logbook) -> No
     for seq in (12, 13):
         at = logbook.entry(seq)
         Shown.objects.create(entry=at, document_id=uuid4(), how=How.OPENED, at=at.at)
-    assert purge(BERT, before=logbook.entry(13).at) == 12
+    assert purge_entries(BERT, before=logbook.entry(13).at) == 12
     assert numbers() == list(range(13, 22))
     assert Entry.objects.count() == 9
     assert list(Shown.objects.values_list("entry__link__seq", flat=True)) == [13]
-    report = verify()
+    report = verify_log()
     assert (report.faults, report.first, report.last) == ([], 13, 21)
     last = Entry.objects.get(action=Action.AUDIT_PURGED)
     assert (last.actor_name, last.detail) == ("bert", {"from": 1, "through": 12, "entries": 12})
@@ -46,14 +46,14 @@ def test_a_purge_leaves_a_log_that_verifies_from_the_cut(logbook: Logbook) -> No
 
 
 def test_an_export_after_a_purge_begins_at_the_cut(logbook: Logbook) -> None:
-    purge(None, before=logbook.entry(13).at)
-    content = b"".join(export_entries(None, chosen=EntryFilter(), form=format_named("jsonl")))
-    found = check(iter(content.splitlines(keepends=True)))
+    purge_entries(None, before=logbook.entry(13).at)
+    content = b"".join(export_entries(None, chosen=EntryFilter(), form=find_export_format("jsonl")))
+    found = check_export(iter(content.splitlines(keepends=True)))
     assert (found.faults, found.first) == ([], 13)
 
 
 def test_after_a_purge_the_first_that_stayed_is_still_guarded(logbook: Logbook) -> None:
-    purge(None, before=logbook.entry(13).at)
+    purge_entries(None, before=logbook.entry(13).at)
     with logbook.as_ruler() as cursor:
         cursor.execute("DELETE FROM audit_entry WHERE id IN (SELECT entry_id FROM audit_link WHERE seq = 13)")
         cursor.execute("DELETE FROM audit_link WHERE seq = 13")
@@ -73,7 +73,7 @@ def test_a_cut_without_our_signature_is_no_cut(logbook: Logbook) -> None:
 
 
 def test_the_database_deletes_only_up_to_a_cut(logbook: Logbook) -> None:
-    purge(None, before=logbook.entry(5).at)
+    purge_entries(None, before=logbook.entry(5).at)
     for statement in ("DELETE FROM audit_entry", "DELETE FROM audit_link", "UPDATE audit_link SET seq = seq + 100"):
         with pytest.raises(DatabaseError, match="never changed or deleted"), transaction.atomic():
             connection.cursor().execute(statement)
@@ -92,10 +92,10 @@ def test_a_legal_hold_keeps_old_entries(logbook: Logbook, name: str) -> None:
     hold = place_hold(BERT, Hold(reason="Case 12", **HOLDS[name]))
     before = logbook.entry(13).at
     with pytest.raises(Conflict, match="“Case 12” covers entries of that time"):
-        purge(None, before=before)
+        purge_entries(None, before=before)
     assert numbers() == list(range(1, 22))
     release_hold(BERT, hold)
-    assert purge(None, before=before) == 12
+    assert purge_entries(None, before=before) == 12
     assert [entry.action for entry in Entry.objects.order_by("id")][-3:] == [
         "hold.placed",
         "hold.released",
@@ -108,7 +108,7 @@ def test_a_hold_on_something_else_does_not(logbook: Logbook, hold: dict[str, Any
     if "person_id" in hold:
         hold = {"person_id": make_user("somebody-else").pk}
     place_hold(None, Hold(reason="Case 12", **hold))
-    assert purge(None, before=logbook.entry(13).at) == 12
+    assert purge_entries(None, before=logbook.entry(13).at) == 12
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_log_that_was_changed_is_not_purged(logbook: Logbook) -> None:
     with logbook.as_ruler() as cursor:
         cursor.execute("UPDATE audit_entry SET reason = 'x' WHERE id = (SELECT entry_id FROM audit_link WHERE seq = 4)")
     with pytest.raises(Conflict, match="does not verify \\(the content of number 4 was changed\\)"):
-        purge(None, before=logbook.entry(13).at)
+        purge_entries(None, before=logbook.entry(13).at)
     assert numbers() == list(range(1, 21))
 
 
@@ -193,7 +193,7 @@ def test_a_hold_that_was_never_recorded_or_was_taken_up_again_holds_too(logbook:
 def test_a_hold_whose_entry_was_purged_is_not_missed(logbook: Logbook) -> None:
     release_hold(ANNA, place_hold(ANNA, Hold(reason="Case 12")))
     write(23)
-    purge(None, before=logbook.entry(23).at)
+    purge_entries(None, before=logbook.entry(23).at)
     assert verified() == []
 
 
@@ -214,6 +214,6 @@ def test_a_hold_whose_time_cannot_be_read_still_holds(logbook: Logbook, column: 
         cursor.execute(f"UPDATE audit_hold SET {column} = 'infinity'")
         cursor.execute("ALTER TABLE audit_hold ENABLE TRIGGER USER")
     with pytest.raises(Conflict, match="Case 12"):
-        purge(None, before=logbook.entry(22).at)
+        purge_entries(None, before=logbook.entry(22).at)
     with pytest.raises(Conflict, match="Case 12"):
         erase_person(None, person_id=ANNA.user_id)

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.actions import Action
 from audit.chain.checkpoints import sign_checkpoint
-from audit.chain.db_owner import as_owner, give_role_its_rights, make_role
+from audit.chain.db_owner import create_database_role, grant_role_rights, use_owner_role
 from audit.models import Entry
-from audit.retention import purge
+from audit.retention import purge_entries
 from copilot_site import doctor
 from copilot_site.check_result import CheckResult
 from copilot_site.embedded import postgres
@@ -65,7 +65,7 @@ def app(logbook: Logbook, settings: LazySettings) -> Logbook:
     settings.DATABASE_ROLE = ROLE
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
-        give_role_its_rights()
+        grant_role_rights()
         for table in GUARDED:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         cursor.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_link")
@@ -73,7 +73,7 @@ def app(logbook: Logbook, settings: LazySettings) -> Logbook:
 
 
 def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook) -> None:
-    give_role_its_rights()  # again, as each start does
+    grant_role_rights()  # again, as each start does
     for statement in FORBIDDEN:
         with (
             role(ROLE),
@@ -121,9 +121,9 @@ def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_o
             cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
             cursor.execute("SET LOCAL lock_timeout = '100ms'")
             with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
-                give_role_its_rights()
+                grant_role_rights()
             vacuum.rollback()
-            give_role_its_rights()
+            grant_role_rights()
     finally:
         vacuum.close()
 
@@ -135,7 +135,7 @@ def test_work_of_the_owner_under_another_role_is_refused_in_one_sentence(app: Lo
             cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
     with role(ROLE):
         with pytest.raises(PermissionDenied, match="may only add to the audit log"), transaction.atomic():
-            purge(None, before=before)
+            purge_entries(None, before=before)
         with pytest.raises(CommandError, match="with the DATABASE_URL of the tables' owner"), transaction.atomic():
             call_command("erase_person", str(ANNA.user_id))
 
@@ -165,7 +165,7 @@ def process_with_role(transactional_db: None, settings: LazySettings) -> Iterato
 @pytest.mark.usefixtures("process_with_role")
 def test_processes_take_on_the_role_and_put_it_off_for_the_owner_s_work() -> None:
     assert current_role() == ROLE
-    with as_owner():
+    with use_owner_role():
         owner = current_role()
     assert owner != ROLE
     assert current_role() == ROLE
@@ -179,21 +179,21 @@ def test_a_database_that_does_not_know_the_role_yet_is_asked_as_its_owner() -> N
             makemigrations.Command(), check_changes=True, dry_run=True, verbosity=0
         )  # the control: Django's own
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
-    assert doctor.migrations() == CheckResult("Migrations", True, "all applied", "Run `manage.py migrate`.")
+    assert doctor.check_migrations() == CheckResult("Migrations", True, "all applied", "Run `manage.py migrate`.")
 
 
 def test_the_doctor_says_who_could_change_the_log(app: Logbook) -> None:
     """A superuser, whoever was given more, and whoever may become the tables' owner."""
-    assert "is a superuser of PostgreSQL: the audit log can be changed" in doctor.audit_role().detail
+    assert "is a superuser of PostgreSQL: the audit log can be changed" in doctor.check_audit_role().detail
     with role(ROLE):
-        assert doctor.audit_role() == CheckResult(
+        assert doctor.check_audit_role() == CheckResult(
             "Audit role", True, f"{ROLE} may add to the log, not change it", MEND, optional=True
         )
     with connection.cursor() as cursor:
         cursor.execute(f"GRANT DELETE ON audit_link TO {ROLE}; CREATE ROLE audit_test_owner")
         cursor.execute(f"ALTER TABLE audit_hold OWNER TO audit_test_owner; GRANT audit_test_owner TO {ROLE}")
     with role(ROLE):
-        found = doctor.audit_role()
+        found = doctor.check_audit_role()
     assert (found.ok, found.detail) == (
         False,
         f"{ROLE} may change audit_hold, audit_link: the audit log can be changed",
@@ -214,10 +214,10 @@ def stored_password() -> str:
 @pytest.mark.usefixtures("with_password")
 def test_migrating_makes_the_role_and_the_server_gets_no_password(settings: LazySettings) -> None:
     with CaptureQueriesContext(connection) as sent:
-        make_role()
+        create_database_role()
         first = stored_password()
         settings.DATABASE_ROLE_PASSWORD = "another one"
-        make_role()
+        create_database_role()
     assert first.startswith("SCRAM-SHA-256$")
     assert stored_password() != first
     assert not [
@@ -229,7 +229,7 @@ def test_migrating_makes_the_role_and_the_server_gets_no_password(settings: Lazy
 def test_the_owner_is_not_made_the_application_s_role(settings: LazySettings) -> None:
     settings.DATABASE_ROLE = connection.settings_dict["USER"]
     with pytest.raises(InvalidInput, match="COPILOT_DB_ROLE must name another role"):
-        make_role()
+        create_database_role()
 
 
 def test_the_embedded_database_has_the_role(db: None) -> None:

@@ -20,7 +20,7 @@ def write(seed: str, over: threading.Event, out: threading.Lock) -> None:
     from django.db import connection, transaction
 
     from audit.actions import Action
-    from audit.record import record
+    from audit.record import record_action
 
     chance, number = random.Random(seed), 0
     while not over.is_set():
@@ -29,7 +29,7 @@ def write(seed: str, over: threading.Event, out: threading.Lock) -> None:
         rolls_back = chance.random() < 0.3
         with transaction.atomic():
             for marker in markers:
-                record(None, Action.SEARCHED, run_id="dropped" if rolls_back else marker)
+                record_action(None, Action.SEARCHED, run_id="dropped" if rolls_back else marker)
             transaction.set_rollback(rolls_back)
         if rolls_back:
             continue

@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.ingestion.publish import count_passages
+from knowledge.ingestion.publish import update_passage_count
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, Folder, KnowledgeBase
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.services import access
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.factories import make_base, make_document, make_folder, newest_version
 from tests.passages import make_passage, make_space
 
@@ -38,7 +38,7 @@ class Company:
     @classmethod
     def make(cls) -> "Company":
         base = make_base()
-        company = cls(base, {"root": root_folder(base)})
+        company = cls(base, {"root": find_root_folder(base)})
         for name, parent in FOLDERS.items():
             company.folders[name] = make_folder(company.folders[parent], name)
         for name, folder in company.folders.items():
@@ -49,14 +49,14 @@ class Company:
         document = make_document(folder, f"{name}.md", name)
         make_passage(document, make_space())
         version = newest_version(document)
-        count_passages(version, document.access_id, sign=1)
+        update_passage_count(version, document.access_id, sign=1)
         Document.unscoped.filter(pk=document.pk).update(current_version=version)
         self.documents[name] = document
 
     def cut(self, place: Folder | Document) -> None:
         """Break inheritance; the keeper keeps every right on the place."""
         keeper = User.objects.get(username="keeper")
-        access.give(None, Right, place, to=keeper)
+        access.grant_place_rights(None, Right, place, to=keeper)
         access.break_inheritance(None, place)
 
     def document(self, name: str) -> Document:

@@ -5,10 +5,10 @@ from django.contrib.auth.models import Group, User
 
 import authz.rights.folders
 from authz.models import PermissionSnapshot
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import group_ids_of
+from authz.rights.folders import select_group_ids
 from authz.rights.snapshot import is_intact, take_snapshot
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, Folder, KnowledgeBase
@@ -63,7 +63,7 @@ def own(kind: str, base: KnowledgeBase, folder: Folder) -> tuple[User, User]:
     first, second = make_user(groups=[group]), make_user(groups=[group])
     if kind == "a denial":
         allow(group, base)
-        access.deny(None, [Right.VIEW], base, to=second)
+        access.deny_place_rights(None, [Right.VIEW], base, to=second)
     else:
         allow(first, folder if kind == "a grant on a folder" else base)
     return first, second
@@ -97,7 +97,7 @@ def test_a_right_that_one_loses_is_gone_for_all(base: KnowledgeBase, folder: Fol
     allow(ben, folder)
     principal = together(anna, ben)
     assert seen(principal) == {folder.name}
-    access.take_back(None, [Right.VIEW], folder, of=ben)
+    access.revoke_place_rights(None, [Right.VIEW], folder, of=ben)
     assert seen(principal) == set()
 
 
@@ -121,14 +121,14 @@ def test_groups_units_and_roles_are_those_of_all() -> None:
     above = create_unit(None, name="Engineering")
     below = create_unit(None, name="Platform", parent=above)
     anna, ben = make_user(groups=[both, one], is_superuser=True), make_user(groups=[both])
-    join(None, above.group, user=anna)
-    join(None, below.group, user=ben)
+    add_member(None, above.group, user=anna)
+    add_member(None, below.group, user=ben)
     principal = together(anna, ben)
     assert principal.group_ids == {both.pk, above.group.pk}
     assert principal.org_units == {"Engineering"}
     assert not principal.is_superuser
     assert set(principal.again().group_ids) == {both.pk, above.group.pk}
-    assert set(Group.objects.filter(pk__in=group_ids_of(principal))) == {both, above.group}
+    assert set(Group.objects.filter(pk__in=select_group_ids(principal))) == {both, above.group}
 
 
 def test_a_snapshot_says_who_read_along(base: KnowledgeBase) -> None:

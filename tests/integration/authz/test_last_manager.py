@@ -10,7 +10,7 @@ from authz.people import roles, units
 from authz.people.accounts import change_account, create_service_account, delete_account, set_enabled
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.holders import people_with
+from authz.rights.holders import find_people_with_right
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase
 from knowledge.services import access
@@ -29,18 +29,18 @@ class Handing:
         self.root = Principal.of(make_user("root", is_superuser=True))
         self.base: KnowledgeBase = make_base("Handbook")
         self.first: User = make_user("first")
-        access.give(None, MANAGE, self.base, to=self.first)
+        access.grant_place_rights(None, MANAGE, self.base, to=self.first)
         self.account: ServiceAccount = create_service_account(self.root, username="robot", purpose="keeps the base")
         self.second: User = make_user("second")
         self.group: Group = make_group("keepers", members=[self.second])
         self.barred: Group = make_group("barred")
         self.above: OrgUnit = units.create_unit(None, name="above")
         self.unit: OrgUnit = units.create_unit(None, name="unit", parent=self.above)
-        units.join(None, self.unit, user=self.second)
+        units.add_member(None, self.unit, user=self.second)
 
     def hand_over(self, to: User | Group) -> None:
-        access.give(None, MANAGE, self.base, to=to)
-        access.take_back(None, MANAGE, self.base, of=self.first)
+        access.grant_place_rights(None, MANAGE, self.base, to=to)
+        access.revoke_place_rights(None, MANAGE, self.base, of=self.first)
 
     def disable(self, person: User) -> None:
         person.is_active = False
@@ -55,12 +55,12 @@ WAYS: dict[str, tuple[Change, Change]] = {
         lambda it: it.hand_over(it.account.user),
         lambda it: set_enabled(it.root, it.account, enabled=False),
     ),
-    "left": (lambda it: it.hand_over(it.group), lambda it: units.leave(None, it.group, user=it.second)),
+    "left": (lambda it: it.hand_over(it.group), lambda it: units.remove_member(None, it.group, user=it.second)),
     "group deleted": (lambda it: it.hand_over(it.group), lambda it: roles.delete_group(None, it.group)),
     "unit moved": (lambda it: it.hand_over(it.above.group), lambda it: units.move_unit(None, it.unit, parent=None)),
     "joined": (
-        lambda it: access.deny(None, MANAGE, it.base, to=it.barred),
-        lambda it: units.join(None, it.barred, user=it.first),
+        lambda it: access.deny_place_rights(None, MANAGE, it.base, to=it.barred),
+        lambda it: units.add_member(None, it.barred, user=it.first),
     ),
 }
 
@@ -73,4 +73,4 @@ def test_whoever_was_handed_a_place_is_not_lost_to_it_by_a_change_that_began_bef
     first, second = WAYS[way]
     with pytest.raises(InvalidInput, match="This would leave “Handbook” without a manager"):
         while_uncommitted(actors, lambda: first(handing), lambda: second(handing))
-    assert people_with(Right.MANAGE, handing.base).exists()
+    assert find_people_with_right(Right.MANAGE, handing.base).exists()

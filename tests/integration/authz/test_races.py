@@ -18,16 +18,16 @@ from authz.models import FolderUserGrant, OrgUnit
 from authz.people import units
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.folders import folder_ids_with
-from knowledge.ingestion.indexing import index_rows, passages_to_index, write_index_rows
-from knowledge.ingestion.publish import publish
+from authz.rights.folders import select_folder_ids
+from knowledge.ingestion.indexing import build_index_rows, find_unindexed_passages, write_index_rows
+from knowledge.ingestion.publish import publish_version
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, EmbeddingSpace, Folder, KnowledgeBase
 from knowledge.retrieval.candidates import IndexQuery, find_candidates
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.retrieval.plan import Scope
-from knowledge.selectors import passages
+from knowledge.selectors import list_visible_passages
 from knowledge.services import access
-from knowledge.services.folders import add_folder, govern_folder, root_folder
+from knowledge.services.folders import add_folder, find_root_folder, rename_and_move_folder
 from knowledge.services.reindex import reindex_version
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder
 from tests.integration.authz.steps import Actor, Script, orders, take_turns, while_uncommitted
@@ -53,10 +53,10 @@ class Scene:
         if "unit" in way:
             self.top: OrgUnit = units.create_unit(None, name=f"top {uuid4()}")
             self.unit = units.create_unit(None, name=f"unit {uuid4()}", parent=self.top)
-            units.join(None, self.unit, user=self.anna)
+            units.add_member(None, self.unit, user=self.anna)
             self.holder = self.top.group
         self.place = self.folder if way.endswith("here") else self.above
-        access.give(None, VIEW, self.place, to=self.holder)
+        access.grant_place_rights(None, VIEW, self.place, to=self.holder)
 
     def document(self, title: str) -> Document:
         document = Document.unscoped.create(
@@ -69,12 +69,12 @@ class Scene:
         """Let Anna lose her right, in the way of this scene."""
         nobody = Principal.nobody()
         ways: dict[str, Callable[[], object]] = {
-            "taken": lambda: access.take_back(None, VIEW, self.place, of=self.holder),
-            "denied": lambda: access.deny(None, VIEW, self.place, to=self.holder),
+            "taken": lambda: access.revoke_place_rights(None, VIEW, self.place, of=self.holder),
+            "denied": lambda: access.deny_place_rights(None, VIEW, self.place, to=self.holder),
             "broken": lambda: access.break_inheritance(None, self.folder),
-            "left": lambda: units.leave(None, self.unit, user=self.anna),
-            "folder moved": lambda: govern_folder(
-                nobody, folder_id=self.folder.pk, name=self.folder.name, parent_id=root_folder(self.base).pk
+            "left": lambda: units.remove_member(None, self.unit, user=self.anna),
+            "folder moved": lambda: rename_and_move_folder(
+                nobody, folder_id=self.folder.pk, name=self.folder.name, parent_id=find_root_folder(self.base).pk
             ),
             "ended": lambda: FolderUserGrant.objects.filter(user=self.anna).update(
                 expires_at=timezone.now() - timedelta(seconds=1)
@@ -111,7 +111,7 @@ def read(scene: Scene, seen: list[str]) -> Script:
     found = find_candidates(anna, QUESTION, Scope(), space_id=scene.space.pk, depth=9, use_indexes=False)
     seen += [title_of(row.chunk_id) for row in found]
     yield
-    seen += [row.title for row in passages(anna, [row.chunk_id for row in found])]
+    seen += [row.title for row in list_visible_passages(anna, [row.chunk_id for row in found])]
     yield
     seen += Chunk.objects.visible_to(anna).values_list("document__title", flat=True)
     yield
@@ -122,7 +122,7 @@ def read_with_a_cache(scene: Scene, seen: list[str]) -> Script:
     anna = Principal(scene.anna.pk, scene.anna.username, frozenset())
     remembered: list[UUID] = []
     for _read in range(4):
-        visible = Folder.unscoped.filter(pk__in=folder_ids_with(anna, Right.VIEW))
+        visible = Folder.unscoped.filter(pk__in=select_folder_ids(anna, Right.VIEW))
         remembered = remembered or list(visible.values_list("pk", flat=True))
         seen += Document.unscoped.filter(access_id__in=remembered).values_list("title", flat=True)
         yield
@@ -207,7 +207,7 @@ def test_a_new_index_waits_for_an_exception_and_counts_it(folder: Folder, actors
     """Rows that answer at once are written while a denial is not committed yet: they wait, and find the new place."""
     version = ingested(folder)
     anna = make_user()
-    access.give(None, VIEW, folder, to=anna)
+    access.grant_place_rights(None, VIEW, folder, to=anna)
     prepare_embedder()
     while_denied(actors, anna, lambda: reindex_version(version))
     assert ChunkIndex.unscoped.get().folder_id == Document.unscoped.get().access_id != folder.pk
@@ -217,11 +217,11 @@ def test_a_new_index_waits_for_an_exception_and_counts_it(folder: Folder, actors
 def test_a_publication_waits_for_an_exception_and_counts_it(folder: Folder, actors: tuple[Actor, Actor]) -> None:
     version = ingested(folder)
     anna = make_user()
-    access.give(None, VIEW, folder, to=anna)
+    access.grant_place_rights(None, VIEW, folder, to=anna)
     prepare_embedder()
-    _there, missing = passages_to_index(version, engine())
-    write_index_rows(index_rows(version.document, missing, engine(), live=False))
-    while_denied(actors, anna, transaction.atomic(publish(version, lambda _done, _total: None).write))
+    _there, missing = find_unindexed_passages(version, load_engine())
+    write_index_rows(build_index_rows(version.document, missing, load_engine(), live=False))
+    while_denied(actors, anna, transaction.atomic(publish_version(version, lambda _done, _total: None).write))
     row = ChunkIndex.unscoped.get()
     assert (row.live, row.folder_id) == (True, Document.unscoped.get().access_id)
     assert row.folder_id != folder.pk
@@ -231,12 +231,12 @@ def test_a_publication_waits_for_an_exception_and_counts_it(folder: Folder, acto
 
 def while_denied(actors: tuple[Actor, Actor], person: User, change: Callable[[], object]) -> None:
     """Begin a change while the denial of the one document is not committed yet, and end both."""
-    while_uncommitted(actors, lambda: access.deny(None, VIEW, Document.unscoped.get(), to=person), change)
+    while_uncommitted(actors, lambda: access.deny_place_rights(None, VIEW, Document.unscoped.get(), to=person), change)
 
 
 def test_a_folder_made_while_its_parent_is_cut_off_is_cut_off(folder: Folder, actors: tuple[Actor, Actor]) -> None:
     anna = make_user()
-    access.give(None, VIEW, folder.knowledge_base, to=anna)
+    access.grant_place_rights(None, VIEW, folder.knowledge_base, to=anna)
     while_uncommitted(actors, lambda: access.break_inheritance(None, folder), lambda: add_folder(None, folder, "below"))
     seen = Folder.objects.visible_to(Principal.of(anna)).values_list("name", flat=True)
     assert list(seen) == [folder.knowledge_base.name]

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from authz.rights.snapshot import is_intact, take_snapshot
 from tests.factories import allow, make_base, make_folder, make_group, make_user
 from tests.snapshots import folder_ids_in
@@ -53,7 +53,7 @@ def test_other_rights_are_another_snapshot_and_the_old_one_stays() -> None:
     user, base = make_user(), make_base()
     allow(user, base)
     seen = taken(user)
-    take_back(None, [Right.VIEW], base, of=user)
+    revoke_rights(None, [Right.VIEW], base, of=user)
     blind = taken(user)
     assert (seen.folders.count, blind.folders.count) == (1, 0)
     allow(user, base)

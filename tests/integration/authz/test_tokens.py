@@ -23,7 +23,14 @@ from authz.people.accounts import create_service_account, set_enabled
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens.api_tokens import PREFIX_LENGTH, RECORDED_EVERY, TokenRefused, bearer_of, issue_token, revoke_token
+from authz.tokens.api_tokens import (
+    PREFIX_LENGTH,
+    RECORDED_EVERY,
+    TokenRefused,
+    authenticate_token,
+    issue_token,
+    revoke_token,
+)
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Document, Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
@@ -139,7 +146,7 @@ def test_a_token_for_one_folder_reaches_it_and_what_lies_below_and_nothing_else(
     for folder in (inside, beside, below):
         make_document(folder, f"{folder.name}.md")
     allow(anna, base, *Right)
-    through = bearer_of(secret_for(anna, folder_id=inside.pk)).principal
+    through = authenticate_token(secret_for(anna, folder_id=inside.pk)).principal
     assert names(through, Folder) == {"Inside", "Below"}
     assert names(through, Document) == {str(row) for row in Document.unscoped.filter(folder__in=[inside, below])}
     assert names(through, KnowledgeBase) == {"Handbook"}, "to find the folder in, by name"
@@ -156,15 +163,15 @@ def test_a_folder_of_somebody_else_makes_no_token(anna: User) -> None:
 def test_nobody_governs_through_a_token_for_one_folder() -> None:
     admin, folder = make_user(is_superuser=True), make_folder(make_base())
     allow(admin, folder)
-    assert bearer_of(secret_for(admin)).principal.is_superuser
-    assert not bearer_of(secret_for(admin, folder_id=folder.pk)).principal.is_superuser
+    assert authenticate_token(secret_for(admin)).principal.is_superuser
+    assert not authenticate_token(secret_for(admin, folder_id=folder.pk)).principal.is_superuser
 
 
 def test_a_principal_read_again_keeps_what_its_token_narrows_and_ends_with_it(anna: User) -> None:
     folder = make_folder(make_base())
     allow(anna, folder)
     token, secret = issue_token(Principal.of(anna), name="script", scopes=["chat"], folder_id=folder.pk)
-    principal = bearer_of(secret).principal
+    principal = authenticate_token(secret).principal
     assert principal.again() == principal
     revoke_token(Principal.of(anna), token_id=token.pk)
     with pytest.raises(NotFound):
@@ -173,7 +180,7 @@ def test_a_principal_read_again_keeps_what_its_token_narrows_and_ends_with_it(an
     secret = secret_for(anna, folder_id=folder.pk)
     Folder.unscoped.filter(pk=folder.pk).delete()
     with pytest.raises(TokenRefused, match="no such token"):
-        bearer_of(secret)
+        authenticate_token(secret)
 
 
 WHY: dict[str, tuple[Callable[[ApiToken], object], str]] = {
@@ -198,9 +205,9 @@ def test_whoever_holds_the_secret_is_told_why_it_fails_and_nobody_else(anna: Use
     token, secret = issue_token(Principal.of(anna), name="script")
     end(token)
     with pytest.raises(TokenRefused, match=says):
-        bearer_of(secret)
+        authenticate_token(secret)
     with pytest.raises(TokenRefused, match="There is no such token"):
-        bearer_of(secret[:-1])
+        authenticate_token(secret[:-1])
     entry = Entry.objects.get(action=Action.TOKEN_REFUSED)
     assert (entry.outcome, entry.target_id) == (Outcome.DENY, str(token.pk))
 
@@ -212,11 +219,11 @@ def used() -> int:
 def test_use_is_recorded_once_an_hour_for_each_address(anna: User) -> None:
     secret = secret_for(anna)
     for address in ("192.0.2.1", "192.0.2.1", "2001:db8::7", "192.0.2.1"):
-        bearer_of(secret, address=address)
+        authenticate_token(secret, address=address)
     assert used() == 2
     with time_machine.travel(timezone.now() + RECORDED_EVERY + timedelta(minutes=1)):
-        bearer_of(secret, address="192.0.2.1")
-        bearer_of(secret, address="192.0.2.1")
+        authenticate_token(secret, address="192.0.2.1")
+        authenticate_token(secret, address="192.0.2.1")
     assert used() == 3
 
 
@@ -233,7 +240,7 @@ def test_a_header_anybody_can_write_is_not_taken_for_the_address(anna: User, set
 def test_two_uses_at_once_are_one_line(anna: User) -> None:
     """The row that says when a use was last recorded exists once for a token and address."""
     secret = secret_for(anna)
-    bearer_of(secret, address="192.0.2.1")
+    authenticate_token(secret, address="192.0.2.1")
     row = ApiToken.objects.get().uses.get()
     row.pk = None
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -11,16 +11,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from authz.models import FolderUserGrant
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can, get_visible, require
-from authz.rights.folders import folder_ids_with
-from authz.rights.grants import give, take_back
+from authz.rights.checks import get_visible, has_right, require_right
+from authz.rights.folders import select_folder_ids
+from authz.rights.grants import grant_rights, revoke_rights
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests import mistakes
 from tests.factories import allow, make_base, make_group, make_user
 from tests.integration.authz.company import Company
@@ -43,7 +43,7 @@ GRANTS: dict[str, set[str]] = {
 def elsewhere(company: Company) -> KnowledgeBase:
     """Another base with one document of its own."""
     base = make_base("Elsewhere")
-    company.add("plans", root_folder(base))
+    company.add("plans", find_root_folder(base))
     return base
 
 
@@ -66,15 +66,15 @@ def test_a_grant_reaches_down_and_nowhere_else_from_the_next_statement_on(
     asking = Principal.of(anna)
     for holder in (anna, group):
         assert sees(company, asking) == set()
-        give(None, [Right.VIEW], row, to=holder)
+        grant_rights(None, [Right.VIEW], row, to=holder)
         assert sees(company, asking) == GRANTS[granted]
-        take_back(None, [Right.VIEW], row, of=holder)
+        revoke_rights(None, [Right.VIEW], row, of=holder)
 
 
 def test_grants_add_up_and_no_row_comes_twice(company: Company, elsewhere: KnowledgeBase, anna: User) -> None:
     """By person and by group, on a folder, above it, and on the base: still one row each, and every row has its model."""
     group, other = make_group(members=[anna]), make_group(members=[anna])
-    for row in (company.folders["rules"], company.folders["travel"], company.base, root_folder(elsewhere)):
+    for row in (company.folders["rules"], company.folders["travel"], company.base, find_root_folder(elsewhere)):
         allow(anna, row)
         allow(group, row)
     allow(other, company.folders["rules"])
@@ -97,12 +97,12 @@ def test_a_grant_of_somebody_else_or_of_nobody_gives_nothing(company: Company, a
     root = Principal.of(make_user("root", is_superuser=True))
     for person in (Principal.of(anna), Principal.nobody(), root):
         assert sees(company, person) == set()
-    assert not can(root, Right.VIEW, company.folders["rules"])
+    assert not has_right(root, Right.VIEW, company.folders["rules"])
 
 
 # The same Principal object is used before and after: a right ends for the next statement, not for the next sign-in.
 REVOCATIONS: dict[str, Callable[[Company, User], object]] = {
-    "taken back": lambda it, anna: take_back(None, [Right.VIEW], it.folders["rules"], of=anna.groups.get()),
+    "taken back": lambda it, anna: revoke_rights(None, [Right.VIEW], it.folders["rules"], of=anna.groups.get()),
     "removed from the group": lambda _it, anna: anna.groups.clear(),
     "group deleted": lambda _it, anna: anna.groups.get().delete(),
     "account disabled": lambda _it, anna: User.objects.filter(pk=anna.pk).update(is_active=False),
@@ -128,9 +128,9 @@ def test_missing_and_forbidden_are_the_same_words_and_a_right_one_lacks_is_named
     assert len(said) == 1
     allow(anna, company.folders["rules"])
     with pytest.raises(PermissionDenied, match=r"travel.*add documents"):
-        require(Principal.of(anna), Right.ADD, company.folders["travel"])
+        require_right(Principal.of(anna), Right.ADD, company.folders["travel"])
     allow(anna, company.base, Right.ADD)
-    require(Principal.of(anna), Right.ADD, company.folders["travel"])
+    require_right(Principal.of(anna), Right.ADD, company.folders["travel"])
 
 
 # --- every part of the statement matters: with a mistake in it, somebody sees something else ---
@@ -145,7 +145,7 @@ def below(company: Company, anna: User) -> None:
 
 def denied_below(company: Company, anna: User) -> None:
     allow(anna, company.base)
-    access.deny(None, VIEW, company.folders["rules"], to=anna)
+    access.deny_place_rights(None, VIEW, company.folders["rules"], to=anna)
 
 
 def granted_to_others(company: Company, anna: User) -> None:
@@ -165,7 +165,7 @@ def behind_a_root_that_takes_over_nothing(company: Company, anna: User) -> None:
 def denied_above_a_break(company: Company, anna: User) -> None:
     company.cut(company.folders["travel"])
     allow(anna, company.folders["travel"])
-    access.deny(None, VIEW, company.base, to=anna)
+    access.deny_place_rights(None, VIEW, company.base, to=anna)
 
 
 def ended(company: Company, anna: User) -> None:
@@ -175,7 +175,7 @@ def ended(company: Company, anna: User) -> None:
 
 def in_a_unit_below(company: Company, anna: User) -> None:
     above = create_unit(None, name="Engineering")
-    join(None, create_unit(None, name="Platform", parent=above), user=anna)
+    add_member(None, create_unit(None, name="Platform", parent=above), user=anna)
     allow(above.group, company.folders["rules"])
 
 
@@ -213,7 +213,7 @@ CASES: dict[str, tuple[Case, set[str]]] = {
 
 
 def seen(company: Company, principal: Principal) -> set[str]:
-    ids = set(Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW)).values_list("pk", flat=True))
+    ids = set(Folder.unscoped.filter(pk__in=select_folder_ids(principal, Right.VIEW)).values_list("pk", flat=True))
     return {name for name, folder in company.folders.items() if folder.pk in ids}
 
 

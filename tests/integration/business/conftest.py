@@ -34,9 +34,9 @@ HOW_TO = Path(__file__).resolve().parents[3] / "docs/how-to/add-a-data-source.md
 @pytest.fixture(scope="session")
 def shop(django_db_setup: None) -> "Iterator[Address]":
     """Address of the shop's database."""
-    from business.sandbox.scratch_database import scratch_database
+    from business.sandbox.scratch_database import open_scratch_database
 
-    with scratch_database(SHOP) as address:
+    with open_scratch_database(SHOP) as address:
         yield address
 
 
@@ -64,10 +64,10 @@ def make_source(shop: "Address") -> "DataSource":
 @pytest.fixture(scope="session")
 def demo_data(django_db_setup: None) -> "Iterator[Address]":
     """Address of the demo company's sales database."""
-    from business.sandbox.scratch_database import scratch_database
+    from business.sandbox.scratch_database import open_scratch_database
     from demo.business_data import FILES
 
-    with scratch_database(FILES / "demo.sql") as address:
+    with open_scratch_database(FILES / "demo.sql") as address:
         yield address
 
 
@@ -83,14 +83,14 @@ def demo(shared_demo: "Callable[[], DataSource]", db: None) -> "DataSource":
 
 
 def make_demo(demo_data: "Address") -> "DataSource":
-    from demo.business_data import ASKERS, describe_business_data, may_ask
+    from demo.business_data import ASKERS, describe_business_data, grant_asking
     from demo.company import load_company
-    from demo.seed import group_of, people
+    from demo.seed import create_people, find_company_group
 
     company = load_company()
-    people(company)
+    create_people(company)
     source = describe_business_data(demo_data)
-    may_ask(source, [group_of(company, key) for key in ASKERS])
+    grant_asking(source, [find_company_group(company, key) for key in ASKERS])
     return source
 
 
@@ -102,13 +102,13 @@ def northerner(source: "DataSource") -> "User":
 
 def make_northerner(source: "DataSource") -> "User":
     from authz.models import UnitKind
-    from authz.people.units import create_unit, join
+    from authz.people.units import add_member, create_unit
     from business.sources.grants import grant
     from tests.factories import make_user
 
     unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
     person = make_user("nora")
-    join(None, unit, user=person)
+    add_member(None, unit, user=person)
     grant(None, source, to=unit.group)
     return person
 
@@ -142,12 +142,12 @@ def sam(described: "DataSource") -> "User":
 
 def make_southerner(described: "DataSource") -> "User":
     from authz.models import UnitKind
-    from authz.people.units import create_unit, join
+    from authz.people.units import add_member, create_unit
     from business.sources.grants import grant
     from tests.factories import make_user
 
     person = make_user("sam")
-    join(None, create_unit(None, name="South", kind=UnitKind.DEPARTMENT, parent=None), user=person)
+    add_member(None, create_unit(None, name="South", kind=UnitKind.DEPARTMENT, parent=None), user=person)
     for table in ("sale", "region"):
         grant(None, described, to=person, table=table)
     return person
@@ -187,11 +187,11 @@ def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
 
     opened = open_source(Principal.of(northerner), "shop").access
     assert isinstance(opened, Access)
-    sql_views.drop_all(opened.admin)
+    sql_views.drop_all_sandboxes(opened.admin)
     with psycopg.connect(**opened.admin.keywords()) as connection:
         connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
     yield opened
-    sql_views.drop_all(opened.admin)
+    sql_views.drop_all_sandboxes(opened.admin)
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def elsewhere() -> "Iterator[Elsewhere]":
     home = Home(folder).create()
     try:
         port = own_port()
-        postgres.launch(home, port, durable=False)
+        postgres.launch_server(home, port, durable=False)
         server = Address("127.0.0.1", port, "postgres", postgres.USER, home.secret("postgres"), Tls.DISABLE)
         with psycopg.connect(**server.keywords(), autocommit=True) as connection:
             connection.execute("CREATE DATABASE sales TEMPLATE template0")
@@ -280,8 +280,8 @@ def elsewhere() -> "Iterator[Elsewhere]":
         place.run(printed(*words))
         yield place
     finally:
-        if pid := postgres.running_pid(home):
-            postgres.stop(home, pid)
+        if pid := postgres.read_running_pid(home):
+            postgres.stop_server(home, pid)
         shutil.rmtree(folder, ignore_errors=True)
 
 

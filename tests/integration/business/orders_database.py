@@ -71,6 +71,6 @@ def build(address: Address, rows: int) -> None:
 
 def remove(address: Address) -> None:
     """Remove the database with its sandbox."""
-    sql_views.drop_all(address)
+    sql_views.drop_all_sandboxes(address)
     with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as server:
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(DATABASE)))

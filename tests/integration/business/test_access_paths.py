@@ -10,15 +10,15 @@ from asgiref.sync import async_to_sync
 
 from business import execute
 from business.connections.address import Address
-from business.connections.postgres_session import connected, explained, fetch, reading
-from business.execute import Access, Protection, cheapest, run_sql
+from business.connections.postgres_session import connect_to_source, explain_statement, fetch_rows, open_read_only
+from business.execute import Access, Protection, choose_cheapest_statement, run_sql
 from business.guard import access_paths
-from business.guard.guard import guard, written
+from business.guard.guard import guard_statement, serialise_rewritten_tree
 from business.guard.policy import Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.sandbox import sql_views
-from business.sandbox.setup import harden, is_marked
+from business.sandbox.setup import harden_database, has_leakproof_comparisons
 from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 from tests.integration.business import orders_database as statements
@@ -48,10 +48,12 @@ def plan_of(access: Access, text: str) -> str:
     """The plan of what runs, as JSON."""
 
     async def planned() -> str:
-        sandbox = sql_views.name_of(access.admin, access.policy)
-        async with reading(access.admin.as_role(sandbox)) as connection:
-            checked = guard(text, access.policy, Target(sandbox))
-            return json.dumps(await explained(connection, await cheapest(access, connection, checked)))
+        sandbox = sql_views.build_sandbox_name(access.admin, access.policy)
+        async with open_read_only(access.admin.as_role(sandbox)) as connection:
+            checked = guard_statement(text, access.policy, Target(sandbox))
+            return json.dumps(
+                await explain_statement(connection, await choose_cheapest_statement(access, connection, checked))
+            )
 
     async_to_sync(run_sql)(access, "SELECT 1")  # builds the sandbox
     return async_to_sync(planned)()
@@ -84,15 +86,17 @@ def test_each_text_says_the_same(orders: Access) -> None:
     """As many rows, and each among those that the first text could show."""
 
     async def rows_of_all(name: str) -> list[Counter[tuple[object, ...]]]:
-        sandbox = sql_views.name_of(orders.admin, orders.policy)
-        checked = guard(ASKED[name], orders.policy, Target(sandbox))
-        paths = [path for path in checked.paths() if sql_views.has_views(orders.admin, orders.policy, path.orders)]
-        texts = [checked.sql, *(written(path.tree) for path in paths)]
-        async with reading(orders.admin.as_role(sandbox)) as connection:
+        sandbox = sql_views.build_sandbox_name(orders.admin, orders.policy)
+        checked = guard_statement(ASKED[name], orders.policy, Target(sandbox))
+        paths = [
+            path for path in checked.paths() if sql_views.create_ordered_views(orders.admin, orders.policy, path.orders)
+        ]
+        texts = [checked.sql, *(serialise_rewritten_tree(path.tree) for path in paths)]
+        async with open_read_only(orders.admin.as_role(sandbox)) as connection:
             found = []
             for text in texts:
                 async with connection.transaction(force_rollback=True):
-                    found.append(Counter((await fetch(connection, text, orders.limits)).rows))
+                    found.append(Counter((await fetch_rows(connection, text, orders.limits)).rows))
         return found
 
     async_to_sync(run_sql)(orders, "SELECT 1")
@@ -106,7 +110,7 @@ def test_each_text_says_the_same(orders: Access) -> None:
 
 def scans_of(access: Access) -> int:
     """How often the table of orders has been read as a whole."""
-    with connected(access.admin) as connection:
+    with connect_to_source(access.admin) as connection:
         row = connection.execute("SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'orders'").fetchone()
     return int(row[0]) if row else -1
 
@@ -129,18 +133,18 @@ def test_what_is_summed_is_read_once_to_be_shown_and_counted(orders: Access) -> 
 
 
 def test_a_database_that_was_hardened_before_is_marked_now(orders: Access) -> None:
-    with connected(orders.admin) as connection:
+    with connect_to_source(orders.admin) as connection:
         connection.execute("ALTER FUNCTION numeric_ge(numeric, numeric) NOT LEAKPROOF")
-    harden(orders.admin)
-    with connected(orders.admin) as connection:
-        assert is_marked(connection)
+    harden_database(orders.admin)
+    with connect_to_source(orders.admin) as connection:
+        assert has_leakproof_comparisons(connection)
 
 
 def test_a_sandbox_that_was_made_anew_gets_its_views_again(orders: Access, always: None) -> None:
     before = async_to_sync(run_sql)(orders, ASKED["latest ten"])
     known = set(sql_views.built)
-    sql_views.drop_all(orders.admin)
-    sql_views.ensure(orders.admin, orders.policy)
+    sql_views.drop_all_sandboxes(orders.admin)
+    sql_views.ensure_sandbox(orders.admin, orders.policy)
     sql_views.built.update(known)  # it was another process: this one still knows of the views
     for _time in range(2):
         assert async_to_sync(run_sql)(orders, ASKED["latest ten"]).rows.rows == before.rows.rows  # type: ignore[union-attr]
@@ -158,14 +162,14 @@ def cases_in(file: Path) -> list[Case]:
 
 def has_another_text(access: Access, text: str) -> bool:
     try:
-        checked = guard(text, access.policy, Target("w"))
+        checked = guard_statement(text, access.policy, Target("w"))
     except SqlRefused:
         return False
-    return any(sql_views.has_views(access.admin, access.policy, path.orders) for path in checked.paths())
+    return any(sql_views.create_ordered_views(access.admin, access.policy, path.orders) for path in checked.paths())
 
 
 def test_the_sandboxes_stand_where_another_text_runs(place: Arena, always: None) -> None:
-    sql_views.ensure(place.full.admin, place.full.policy)
+    sql_views.ensure_sandbox(place.full.admin, place.full.policy)
     cases = [case for name in ("statements", "attacks") for case in cases_in(OURS / f"sql_{name}.jsonl")]
     cases = [case for case in cases if has_another_text(place.full, case.sql)]
     assert judge_all(cases, place, Protection.BOTH).failures == []

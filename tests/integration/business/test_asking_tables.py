@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from agent import texts
 from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Session
-from agent.palette.places import NOWHERE, find_places, places_in
-from agent.profiles.kept_scope import kept, tables_of
+from agent.palette.places import NOWHERE, find_places, list_scope_places
+from agent.profiles.kept_scope import convert_scope_to_json, read_stored_tables
 from agent.profiles.settings import Options
 from agent.states.load_authz import OF_DOCUMENTS
 from agent.tools.base import ToolContext
@@ -23,10 +23,10 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SourceGrant
-from business.pipeline import how_read
+from business.pipeline import explain_reading
 from business.sources.data_scope import ALL_DATA, DataScope, TableName
 from business.sources.services import open_source, open_sources
-from business.spreadsheets.sources import describe
+from business.spreadsheets.sources import describe_published_version
 from business.statements.run_query import run_query
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.models import Document, KnowledgeBase
@@ -85,8 +85,8 @@ def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
 
 def test_neither_words_nor_a_statement_reach_a_table_beside_it(nora: User) -> None:
     principal = Principal.of(nora)
-    assert how_read(principal, HOW_MANY, "en", of(CUSTOMER)).is_read
-    assert not how_read(principal, HOW_MANY, "en", of(SALE)).is_read
+    assert explain_reading(principal, HOW_MANY, "en", of(CUSTOMER)).is_read
+    assert not explain_reading(principal, HOW_MANY, "en", of(SALE)).is_read
     opened = open_source(principal, "shop", of(SALE))
     assert async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM sale").answer.rows
     with pytest.raises(SqlRefused):
@@ -180,27 +180,27 @@ def test_a_follow_up_goes_on_within_the_tables(nora: User) -> None:
     assert words(asked_of(nora, HOW_MANY, CUSTOMER, session=session)).startswith("75 ")
     session.refresh_from_db()
     assert session.scope == {"tables": [{"source": "shop", "table": "customer"}]}
-    assert tables_of(session.scope) == (CUSTOMER,)
+    assert read_stored_tables(session.scope) == (CUSTOMER,)
     out = asked_of(nora, "And by region?", CUSTOMER, session=session)
     assert "East" not in words(out)
     assert "East" in words(asked_of(nora, "How many customers are there by region?", CUSTOMER, REGION, session=session))
 
 
 def test_a_chip_is_named_under_todays_rights(nora: User) -> None:
-    session = Session.objects.create(user=nora, title="x", scope=kept(Scope(), [CUSTOMER]))
+    session = Session.objects.create(user=nora, title="x", scope=convert_scope_to_json(Scope(), [CUSTOMER]))
     address = f"/chat/{session.pk}/"
     assert "in the table customer (shop)" in client_of(nora).get(address).content.decode()
     SourceGrant.objects.all().delete()
     page = client_of(nora).get(address).content.decode()
     assert "in a place you can no longer see" in page
     assert "shop" not in page
-    assert places_in(Principal.of(nora), Scope(), [CUSTOMER, MISSING]) == [NOWHERE, NOWHERE]
+    assert list_scope_places(Principal.of(nora), Scope(), [CUSTOMER, MISSING]) == [NOWHERE, NOWHERE]
 
 
 @pytest.fixture
 def sheet(db: None) -> Document:
     document = make_document(make_base("Sales"), "订单.csv", ORDERS, ingested=True)
-    describe(document.pk)
+    describe_published_version(document.pk)
     return document
 
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from authz.models import UnitKind
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.models import DataSource
 from business.sources.grants import grant
@@ -41,7 +41,7 @@ def test_rows_are_those_of_the_units_of_all(source: DataSource, northerner: User
     everybody = make_group()
     south = create_unit(None, name="South", kind=UnitKind.DEPARTMENT)
     sam = make_user(groups=[everybody])
-    join(None, south.group, user=sam)
+    add_member(None, south.group, user=sam)
     northerner.groups.add(everybody)
     grant(None, source, to=everybody)
     alone = Principal.of(northerner)

@@ -105,7 +105,7 @@ def test_a_source_that_does_not_answer_says_why_to_those_who_manage_it_alone(
         return
     before = DataSource.unscoped.get(pk=source.pk).layer
     client.post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"})
-    layer_drafts.run(LayerDraft.objects.get(source=source).attempt)
+    layer_drafts.run_draft(LayerDraft.objects.get(source=source).attempt)
     assert sentence in client.get(f"/admin/data-sources/{source.pk}/layer/draft/").content.decode()
     assert DataSource.unscoped.get(pk=source.pk).layer == before
     entry = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk")

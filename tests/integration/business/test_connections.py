@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from audit.actions import Action
 from audit.models import Entry
 from business.connections.address import Address, Tls
-from business.connections.postgres_session import SourceUnavailable, connected, reading
+from business.connections.postgres_session import SourceUnavailable, connect_to_source, open_read_only
 from business.models import DataSource
 from copilot_site.lib.errors import InvalidInput
 from tests.integration.governance.world import client_of
@@ -113,7 +113,7 @@ def test_nothing_is_sent_to_an_address_that_is_not_allowed(away: DataSource, set
         away.host, away.port, away.tls = "127.0.0.1", listener.port, Tls.DISABLE
         away.set_password(SECRET)
         with pytest.raises(SourceUnavailable, match="COPILOT_OUTGOING_ALLOW"):
-            connected(away.address)
+            connect_to_source(away.address)
         with pytest.raises(SourceUnavailable, match="COPILOT_OUTGOING_ALLOW"):
             async_to_sync(opened)(away.address)
         assert listener.connections == 0
@@ -134,7 +134,7 @@ def test_the_form_says_so_at_once(away: DataSource, root: User, settings: Any) -
 def test_a_server_without_tls_is_told_nothing(tls: Tls) -> None:
     with listening() as listener:
         with pytest.raises(SourceUnavailable, match="does not encrypt"):
-            connected(address(listener.port, tls=tls))
+            connect_to_source(address(listener.port, tls=tls))
         assert listener.connections == 1
         assert SECRET.encode() not in listener.bytes
         assert b"reader" not in listener.bytes, "not even the account's name"
@@ -145,7 +145,7 @@ def test_whoever_does_not_prove_its_name_is_not_told_the_password(tmp_path: Path
     for tls, certificate in ((Tls.DISABLE, None), (Tls.REQUIRE, make_certificate(tmp_path, NAME))):
         with listening(asks=asks, certificate=certificate) as listener:
             with pytest.raises(SourceUnavailable, match="scram-sha-256"):
-                connected(address(listener.port, tls=tls))
+                connect_to_source(address(listener.port, tls=tls))
             assert b"reader" in listener.bytes or certificate
             assert SECRET.encode() not in listener.bytes
 
@@ -172,12 +172,12 @@ def test_a_certificate_of_another_name_or_authority_ends_it(
         settings.DATABASE_CA = trusted
         with listening(certificate=presented) as listener:
             with pytest.raises(SourceUnavailable, match="does not prove its name"):
-                connected(address(listener.port, host=NAME))
+                connect_to_source(address(listener.port, host=NAME))
             assert SECRET.encode() not in listener.bytes
     settings.DATABASE_CA = right
     with listening(certificate=right) as listener:
         with pytest.raises(SourceUnavailable):  # it asks, and hangs up
-            connected(address(listener.port, host=NAME))
+            connect_to_source(address(listener.port, host=NAME))
         wait_for_bytes(listener, SECRET.encode())
 
 
@@ -187,7 +187,7 @@ def test_the_name_is_looked_up_once_and_that_answer_is_connected_to(
     """A second answer of the name service that leads elsewhere (127.0.0.2) is not asked for."""
     settings.OUTGOING_ALLOW = ("127.0.0.1", NAME)
     with listening() as listener:
-        for connect in (connected, async_to_sync(opened)):
+        for connect in (connect_to_source, async_to_sync(opened)):
             with monkeypatch.context() as patched:
                 asked = resolves_to(patched, "127.0.0.1", "127.0.0.2")
                 before = listener.connections
@@ -206,7 +206,7 @@ def test_an_empty_password_is_not_looked_up_elsewhere(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PGHOSTADDR", "127.0.0.2")
     with listening() as listener:
         with pytest.raises(SourceUnavailable):
-            connected(address(listener.port, tls=Tls.DISABLE, password=""))
+            connect_to_source(address(listener.port, tls=Tls.DISABLE, password=""))
         assert listener.connections == 1
         assert SECRET.encode() not in listener.bytes
 
@@ -216,7 +216,7 @@ def address(port: int, *, host: str = "127.0.0.1", tls: Tls = Tls.VERIFY_FULL, p
 
 
 async def opened(at: Address) -> None:
-    async with reading(at):
+    async with open_read_only(at):
         raise AssertionError("nobody answers there")
 
 

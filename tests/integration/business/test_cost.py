@@ -9,7 +9,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import UnitKind
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.connections.address import Address
 from business.limits import Limits
@@ -55,7 +55,7 @@ def test_a_result_is_kept_for_one_person_and_their_rights(shop: Address, source:
     assert counted(northerner) == 75
     DataSource.unscoped.update(kept_minutes=5)
     other = make_user("noel")
-    join(None, northerner.groups.get().org_unit, user=other)
+    add_member(None, northerner.groups.get().org_unit, user=other)
     grant(None, source, to=other)
     assert counted(northerner) == 75
     with one_more_customer(shop):
@@ -70,7 +70,7 @@ def test_a_kept_result_is_out_of_reach_when_rights_change(source: DataSource, no
     """Fails where the rights are left out of the key: the person, the statement and the layer stay the same."""
     DataSource.unscoped.update(kept_minutes=5)
     south = create_unit(None, name="South", kind=UnitKind.DEPARTMENT, parent=None)
-    join(None, south, user=northerner)
+    add_member(None, south, user=northerner)
     assert counted(northerner) == 150
     south.group.user_set.remove(northerner)
     assert counted(northerner) == 75

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from business.inference.described import TableWords, with_words
+from business.inference.described import TableWords, add_words_to_table
 from business.models import DataSource
 from business.semantic_layer.yaml_io import read_layer
 from tests.integration.agent.modelled import modelled, sent
@@ -53,14 +53,14 @@ def test_a_model_s_words_are_printed_table_by_table_and_nothing_is_saved(source:
 
 def test_what_people_wrote_stays_and_no_word_means_two_columns(source: DataSource) -> None:
     model = next(model for model in source.semantic_layer.semantic_models if model.name == "customer")
-    found = with_words(model, TableWords.model_validate(WORDS))
+    found = add_words_to_table(model, TableWords.model_validate(WORDS))
     segment, since = ({one.name: one for one in found.dimensions}[name] for name in ("segment", "since"))
     assert (segment.label.en, segment.label.zh, segment.synonyms[-1]) == ("size", "规模", "company size")
     assert "since" not in segment.synonyms  # another column is called so
     assert segment.description.en == "how large the company is"  # the comment in the database
     assert (since.label.zh, since.description.zh) == ("注册日期", "成为客户的日期。")
     other = json.loads(json.dumps(WORDS).replace("size", "volume").replace("client", "patron"))
-    again = with_words(found, TableWords.model_validate(other))
+    again = add_words_to_table(found, TableWords.model_validate(other))
     assert (again.label, again.dimensions[0].label) == (found.label, found.dimensions[0].label)
     assert {one.name for one in again.dimensions} == {one.name for one in model.dimensions}
 

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 
 from business.connections.address import Address
-from business.dialects import FUNCTIONS, OF_DUCKDB, Dialect, translated
-from business.guard.grammar import nodes, parse_query
+from business.dialects import FUNCTIONS, OF_DUCKDB, Dialect, translate_statement
+from business.guard.grammar import iterate_nodes, parse_query
 from business.guard.refusal import SqlRefused
-from business.guard.rules import strings
+from business.guard.rules import list_name_parts
 
 ROWS = [
     (1, "North", "a_1", "12.50", "2024-12-30", "2024-12-01 08:30:00", True),
@@ -113,14 +113,16 @@ def _plain(value: Any) -> Any:
 
 def test_duckdb_gives_the_same_rows(postgres: Run, duck: Run) -> None:
     for statement in (*BOTH, *DUCKDB):
-        assert told(duck(translated(statement, "duckdb")), statement) == told(postgres(statement), statement), statement
+        assert told(duck(translate_statement(statement, "duckdb")), statement) == told(
+            postgres(statement), statement
+        ), statement
 
 
 def test_every_function_that_is_translated_is_among_them() -> None:
     used = {
-        strings(node.funcname)[-1]
+        list_name_parts(node.funcname)[-1]
         for statement in (*BOTH, *DUCKDB)
-        for node in nodes(parse_query(statement))
+        for node in iterate_nodes(parse_query(statement))
         if node.DESCRIPTOR.name == "FuncCall"
     }
     assert used >= (FUNCTIONS | OF_DUCKDB) - {"trim"}  # which PostgreSQL calls btrim
@@ -130,4 +132,4 @@ def test_every_function_that_is_translated_is_among_them() -> None:
 def test_what_has_no_equal_is_refused(dialect: Dialect) -> None:
     for statement in REFUSED:
         with pytest.raises(SqlRefused, match="no equal"):
-            translated(statement, dialect)
+            translate_statement(statement, dialect)

@@ -10,7 +10,7 @@ import pytest
 
 from business.connections.address import Address
 from business.introspect import draft_layer
-from business.sandbox.scratch_database import scratch_database
+from business.sandbox.scratch_database import open_scratch_database
 from business.semantic_layer.model import SemanticLayer
 from tests.reading import sql_of
 
@@ -19,7 +19,7 @@ TODAY = date(2026, 3, 20)
 
 @pytest.fixture(scope="module")
 def library(django_db_setup: None, django_db_blocker: Any) -> Iterator[Address]:
-    with django_db_blocker.unblock(), scratch_database(Path(__file__).with_name("library.sql")) as address:
+    with django_db_blocker.unblock(), open_scratch_database(Path(__file__).with_name("library.sql")) as address:
         yield address
 
 

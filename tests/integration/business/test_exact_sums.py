@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 
 from business.execute import Access, run_sql
 from business.introspect import draft_layer
-from business.sandbox.scratch_database import scratch_database
+from business.sandbox.scratch_database import open_scratch_database
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import policy_of
 from evals.question_sets import opened_to_all
@@ -30,7 +30,7 @@ def drafted(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
     """Two tables with the same rows, laid down in opposite orders."""
     seed: Path = tmp_path_factory.mktemp("sums") / "parcels.sql"
     seed.write_text(SEED)
-    with scratch_database(seed) as address:
+    with open_scratch_database(seed) as address:
         layer = opened_to_all(draft_layer(address, "parcels"))
         yield layer, Access(address, policy_of(layer, frozenset(), granted=(), source_granted=True))
 

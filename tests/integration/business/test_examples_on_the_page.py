@@ -13,7 +13,7 @@ from business.connections.address import Address
 from business.models import DataSource, SourceGrant
 from demo.business_data import FILES, QUESTIONS
 from demo.company import DOCUMENTS, load_company
-from demo.hints import sample_questions
+from demo.hints import list_sample_questions
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import asked, stored
 
@@ -30,7 +30,7 @@ def examples_of(username: str) -> list[str]:
     found: list[str] = []
     for language in ("zh-hans", "en"):
         with override(language):
-            found += sample_questions(Principal.named(username))
+            found += list_sample_questions(Principal.named(username))
     return found
 
 

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 
 from audit.actions import Action
 from audit.models import Entry
-from business.explore.fields import Fields, explore_url, fitting
+from business.explore.fields import Fields, explore_url, select_expressible_parts
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, Related, TimeRange
-from business.sources.grants import withdraw
+from business.sources.grants import revoke_right
 from tests.factories import make_user
 from tests.integration.business.conftest import Askers
 from tests.integration.business.explored import names_in, options, page, rows, sentence, ticked
@@ -96,7 +96,7 @@ def test_a_link_opens_the_form_filled(nora: User) -> None:
 def test_a_question_that_does_not_fit_opens_with_the_parts_that_do() -> None:
     whole = FULL.model_copy(update={"related": (Related(model="customer"),)})
     assert explore_url("shop", whole) == ""
-    assert Fields.of(fitting(whole)) == Fields.of(FULL)
+    assert Fields.of(select_expressible_parts(whole)) == Fields.of(FULL)
     many = LogicalQuery(
         metrics=(Metric(name="sale"),), filters=(Filter(field="sale.id", values=tuple(range(10**6, 10**6 + 900))),)
     )
@@ -128,7 +128,7 @@ def test_who_may_not_ask_the_source_sees_nothing_of_it(askers: Askers, nora: Use
     assert page(other, "/data/?source=shop", status=404).replace("shop", "nothing") == missing
     assert 'href="/data/"' not in text
     assert 'href="/data/"' in page(nora, "/")
-    withdraw(None, askers.described, of=nora.groups.get())
+    revoke_right(None, askers.described, of=nora.groups.get())
     assert page(nora, "/data/?source=shop&metric=sale", status=404)
 
 

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from business.connections.address import Address
-from business.connections.postgres_session import connected
-from business.sandbox.setup import harden, is_hardened, is_marked
+from business.connections.postgres_session import connect_to_source
+from business.sandbox.setup import harden_database, has_leakproof_comparisons, is_hardened
 
 NAME = "asked_by_many"
 
@@ -24,7 +24,7 @@ def fresh(db: None) -> Iterator[Address]:
 
 def test_a_database_is_hardened_once_however_many_ask_at_once(fresh: Address) -> None:
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _turn: harden(fresh), range(8)))
-    with connected(fresh) as connection:
+        list(threads.map(lambda _turn: harden_database(fresh), range(8)))
+    with connect_to_source(fresh) as connection:
         assert is_hardened(connection)
-        assert is_marked(connection)
+        assert has_leakproof_comparisons(connection)

@@ -17,7 +17,7 @@ from agent.models import Message
 from authz.principal import Principal
 from business.models import DataSource
 from demo.company import load_company
-from demo.seed import group_of
+from demo.seed import find_company_group
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import asked, stored
@@ -113,7 +113,7 @@ def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) 
     """It stands on the count before it; a sentence of a document about levels is no answer to it."""
     base = make_base("Levels")
     make_document(base, "levels.md", "# 级别\n\n由作者确定级别，有疑问时取较高级别。\n", ingested=True)
-    allow(group_of(load_company(), "engineering"), base)
+    allow(find_company_group(load_company(), "engineering"), base)
     counted, senior = conversation("chen", "工程师有多少人？", "高级的呢？")
     assert counted.stop_reason == StopReason.OK
     assert (senior.stop_reason, senior.sentences) == (StopReason.NEED_CLARIFY, [])

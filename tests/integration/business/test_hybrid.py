@@ -8,10 +8,10 @@ import pytest
 from agent.events import Complete, References, StopReason, Thinking
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from business.models import DataSource
 from demo.company import DOCUMENTS, load_company
-from demo.seed import group_of
+from demo.seed import find_company_group
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import is_judged, judges, modelled, of, sent
@@ -36,7 +36,7 @@ def make_company() -> None:
     base = make_base("Deployment")
     for name in ("部署规范.md", "deployment-rules.md"):
         make_document(base, name, (DOCUMENTS / "engineering" / "deployment" / name).read_text(), ingested=True)
-    give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
+    grant_rights(None, [Right.VIEW], base, to=find_company_group(load_company(), "engineering"))
 
 
 def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: None) -> None:
@@ -81,7 +81,7 @@ def test_words_for_the_place_of_the_answer_are_no_part_of_it_and_a_pronoun_stand
     base = make_base("Minutes")
     make_document(base, "纪要.md", "根据会议讨论，按照计划推进，文档由小组保存。", ingested=True)
     make_document(base, "minutes.md", "According to the documentation, the supported plan is kept.", ingested=True)
-    give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
+    grant_rights(None, [Right.VIEW], base, to=find_company_group(load_company(), "engineering"))
     for question, counted in COUNTED.items():
         events = asked(Principal.named("chen"), question)
         assert stored(events).state["plan"]["route"] == "HYBRID", question

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from authz.models import UnitKind
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit, SemanticLayer
-from business.sources.grants import grant, withdraw
+from business.sources.grants import grant, revoke_right
 from business.sources.services import open_source, open_sources, save_layer
 from tests.factories import make_user
 from tests.large_layer import made_tables
@@ -70,11 +70,11 @@ def test_what_a_person_opens_follows_their_rights_of_the_moment(large: DataSourc
     assert opened()[0] == set(names) - {granted}
     assert opened()[1][owned] == ()
     north = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
-    join(None, north, user=reader)
+    add_member(None, north, user=reader)
     assert opened()[1][owned] == ("North",)
     grant(None, large, to=reader, table=granted)
     assert opened()[0] == set(names)
-    withdraw(None, large, of=reader)
+    revoke_right(None, large, of=reader)
     assert opened()[0] == {granted}
     grant(None, large, to=reader, table=owned, expires_at=timezone.now() + timedelta(hours=1))
     assert opened()[0] == {granted, owned}

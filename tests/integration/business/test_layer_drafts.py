@@ -70,7 +70,7 @@ def begun(source: DataSource, user: User) -> LayerDraft:
 
 
 def draft(source: DataSource, user: User) -> LayerDraft:
-    layer_drafts.run(begun(source, user).attempt)
+    layer_drafts.run_draft(begun(source, user).attempt)
     return LayerDraft.objects.get(source=source)
 
 
@@ -175,16 +175,16 @@ def test_a_table_that_fails_is_told_and_the_rest_is_kept(managed: Managed) -> No
 def test_a_draft_that_was_put_away_writes_nothing_more(managed: Managed, monkeypatch: pytest.MonkeyPatch) -> None:
     source, steward = managed
     first = begun(source, steward).attempt
-    write = layer_drafts._write
+    write = layer_drafts._update_draft
 
     def put_away(attempt: object, **fields: object) -> None:
         if LayerDraft.objects.filter(attempt=first).exists():
-            layer_drafts.discard(Principal.of(steward), source)
-            layer_drafts.start(Principal.of(steward), source)
+            layer_drafts.discard_draft(Principal.of(steward), source)
+            layer_drafts.start_draft(Principal.of(steward), source)
         write(attempt, **fields)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(layer_drafts, "_write", put_away)
-    layer_drafts.run(first)
+    monkeypatch.setattr(layer_drafts, "_update_draft", put_away)
+    layer_drafts.run_draft(first)
     later = LayerDraft.objects.get(source=source)
     assert (later.is_open, later.count, later.layer) == (True, 0, {})
 
@@ -193,12 +193,12 @@ def test_a_dead_worker_is_told_and_a_lost_message_sent_again(managed: Managed, m
     sent: list[object] = []
     attempt = begun(*managed).attempt
     assert begun(*managed).attempt == attempt, "asking again begins no second"
-    monkeypatch.setattr(layer_drafts, "_send", sent.append)
-    layer_drafts.tend()
+    monkeypatch.setattr(layer_drafts, "_send_draft_task", sent.append)
+    layer_drafts.recover_stalled_drafts()
     assert sent == []
     LayerDraft.objects.update(started_at=timezone.now() - timedelta(minutes=2))
-    layer_drafts.tend()
+    layer_drafts.recover_stalled_drafts()
     assert sent == [attempt]
     LayerDraft.objects.update(alive_at=timezone.now() - timedelta(minutes=11))
-    layer_drafts.tend()
+    layer_drafts.recover_stalled_drafts()
     assert "Its worker ended too early." in page(*managed)

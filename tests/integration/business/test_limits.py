@@ -40,7 +40,7 @@ CONDITIONS = (
     "EXISTS (SELECT 1 FROM (VALUES ('{}')) v (x) WHERE v.x = c.segment)",
     "c.segment = lower('{}') AND CURRENT_DATE > '2026-01-01'",
 )
-begun = session._begin
+begun = session._build_begin_statement
 
 
 def running(address: Address, words: str) -> int:
@@ -55,7 +55,7 @@ def running(address: Address, words: str) -> int:
 
 
 def test_a_session_has_its_limits_from_the_first_statement(access: Access) -> None:
-    role = access.admin.as_role(sql_views.ensure(access.admin, access.policy))
+    role = access.admin.as_role(sql_views.ensure_sandbox(access.admin, access.policy))
     with psycopg.connect(**role.keywords()) as connection:
         names = (
             "statement_timeout",
@@ -81,7 +81,9 @@ def test_plan_pages_and_count_of_a_question_share_one_time(access: Access, monke
     """Each statement alone would have time enough."""
     with pytest.raises(SqlRefused, match="was stopped"):  # its plan has a hundred million steps: no bar to a start
         async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.2)), SLOWEST)
-    monkeypatch.setattr(session, "_begin", lambda zone, limits: begun(zone, replace(limits, seconds=60)))
+    monkeypatch.setattr(
+        session, "_build_begin_statement", lambda zone, limits: begun(zone, replace(limits, seconds=60))
+    )
     with pytest.raises(SqlRefused, match="was stopped"):
         async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.05)), SLOW)
 
@@ -95,8 +97,10 @@ def test_rows_that_nobody_has_time_to_count_are_shown(access: Access) -> None:
     assert (len(answer.rows.rows), answer.rows.is_truncated, answer.total) == (50, True, None)
 
     async def counted() -> tuple[session.Rows, int | None]:
-        async with session.reading(access.admin, limits=limits) as connection:
-            return await session.fetch_and_count(connection, "SELECT a.id FROM sale a, sale b, sale c, sale d", limits)
+        async with session.open_read_only(access.admin, limits=limits) as connection:
+            return await session.fetch_and_count_rows(
+                connection, "SELECT a.id FROM sale a, sale b, sale c, sale d", limits
+            )
 
     rows, total = async_to_sync(counted)()
     assert (len(rows.rows), rows.is_truncated, total) == (50, True, None)
@@ -120,7 +124,7 @@ def asked(person: User, statement: str) -> Called:
 
 
 def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Access, northerner: User) -> None:
-    sql_views.ensure(access.admin, access.policy)
+    sql_views.ensure_sandbox(access.admin, access.policy)
     principal = Principal.of(northerner)
     opened = open_source(principal, "shop")
 
@@ -160,7 +164,7 @@ def refusal(access: Access, statement: str) -> str:
 
 def test_stopping_what_ended_by_itself_is_still_stopping(shop: Address) -> None:
     async def stopped() -> None:
-        async with session.reading(shop) as connection:
+        async with session.open_read_only(shop) as connection:
             await connection.close()
             raise asyncio.CancelledError
 

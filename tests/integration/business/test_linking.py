@@ -37,45 +37,45 @@ def keys(source: DataSource) -> set[tuple[str, str, str]]:
 
 def test_every_part_of_a_saved_layer_has_one_vector_and_what_has_not_changed_keeps_it(source: DataSource) -> None:
     layer = source.semantic_layer
-    assert vectors.fill(source.pk) == len(keys(source)) == 20
+    assert vectors.fill_source_vectors(source.pk) == len(keys(source)) == 20
     assert {model for model, _kind, _part in keys(source)} == TABLES
     assert {("sale", "model", ""), ("sale", "dimension", "sold_at"), ("sale", "measure", "number_of_sale")} <= keys(
         source
     )
-    assert vectors.fill(source.pk) == 0
+    assert vectors.fill_source_vectors(source.pk) == 0
     sale = next(model for model in layer.semantic_models if model.name == "sale")
     kept = tuple(one for one in sale.dimensions if one.name != "is_paid")
     changed = tuple(one.model_copy(update={"synonyms": ("turnover",)}) if one.name == "amount" else one for one in kept)
     others = tuple(model for model in layer.semantic_models if model.name == "customer")
     update = {"semantic_models": (*others, sale.model_copy(update={"dimensions": changed}))}
     save_layer(None, source, layer.model_copy(update=update))
-    assert 0 < vectors.fill(source.pk) <= 2  # the amount, and the table that lists its columns
+    assert 0 < vectors.fill_source_vectors(source.pk) <= 2  # the amount, and the table that lists its columns
     assert {model for model, _kind, _part in keys(source)} == {"customer", "sale"}
     assert ("sale", "dimension", "is_paid") not in keys(source)
 
 
 def test_a_worker_fills_what_was_saved_and_what_was_left(source: DataSource) -> None:
-    assert vectors.unfilled() == [source.pk]
+    assert vectors.list_unfilled_sources() == [source.pk]
     tend_schema_vectors()
-    assert vectors.unfilled() == []
+    assert vectors.list_unfilled_sources() == []
     save_layer(None, source, source.semantic_layer)
-    assert vectors.unfilled() == [source.pk]
+    assert vectors.list_unfilled_sources() == [source.pk]
     fill_schema_vectors(str(source.pk))
-    assert vectors.unfilled() == []
+    assert vectors.list_unfilled_sources() == []
 
 
 def test_two_workers_do_not_fill_one_source_at_once(source: DataSource) -> None:
     with held_elsewhere(f"schema vectors:{source.pk}"):
-        assert vectors.fill(source.pk) == 0
+        assert vectors.fill_source_vectors(source.pk) == 0
         assert keys(source) == set()
-    assert vectors.fill(source.pk) > 0
+    assert vectors.fill_source_vectors(source.pk) > 0
 
 
 def test_who_may_ask_one_table_is_linked_to_no_other(source: DataSource, northerner: User) -> None:
     layer = source.semantic_layer
     shared = [model.model_copy(update={"org_unit": OrgUnit(shared_with="granted")}) for model in layer.semantic_models]
     save_layer(None, source, layer.model_copy(update={"semantic_models": tuple(shared)}))
-    vectors.fill(source.pk)
+    vectors.fill_source_vectors(source.pk)
     rita = make_user("rita")
     grant(None, source, to=rita, table="region")
     opened = open_source(Principal.of(rita), "shop")
@@ -90,14 +90,14 @@ def test_who_may_ask_one_table_is_linked_to_no_other(source: DataSource, norther
 def test_where_the_embedder_fails_words_lead(
     source: DataSource, northerner: User, settings: LazySettings, tmp_path: Path
 ) -> None:
-    vectors.fill(source.pk)
+    vectors.fill_source_vectors(source.pk)
     linker = replace(open_source(Principal.of(northerner), "shop").linker, whole_columns=0)
     settings.EMBEDDER_OPTIONS = {**settings.EMBEDDER_OPTIONS, "cache_dir": tmp_path}
-    engine._embedder.cache_clear()
+    engine._load_embedder.cache_clear()
     try:
         assert linker.link("which amount was paid for sales?").models[0].name == "sale"
     finally:
-        engine._embedder.cache_clear()
+        engine._load_embedder.cache_clear()
 
 
 def test_linking_is_measured_on_sets_of_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str], db: None) -> None:

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.connections.address import Address, Tls
 from business.connections.identity import SourceRefused
@@ -21,11 +21,11 @@ from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import SqlRefused
 from business.limits import Limits
 from business.models import DataSource, Engine
-from business.mysql import access_to
+from business.mysql import build_access
 from business.semantic_layer.model import SemanticLayer
-from business.sources.checks import faults_with
+from business.sources.checks import check_source
 from business.sources.grants import grant
-from business.sources.services import draft, open_source, save_layer
+from business.sources.services import open_source, redraft_layer, save_layer
 from business.statements.run_query import run_query
 from tests.factories import make_user
 from tests.integration.business import mariadb
@@ -75,7 +75,7 @@ def sales(db: None, server: MariaDb) -> DataSource:
     )  # fmt: skip
     source.set_password(mariadb.PASSWORD)
     source.save()
-    save_layer(None, source, draft(None, source))
+    save_layer(None, source, redraft_layer(None, source))
     return source
 
 
@@ -83,7 +83,7 @@ def sales(db: None, server: MariaDb) -> DataSource:
 def nora(sales: DataSource) -> User:
     person = make_user("nora")
     unit = create_unit(None, name="North")
-    join(None, unit, user=person)
+    add_member(None, unit, user=person)
     grant(None, sales, to=unit.group)
     return person
 
@@ -103,7 +103,7 @@ def test_views_are_drafted_with_keys_times_and_units(sales: DataSource) -> None:
     assert "salary" not in models["customer"].columns
     assert ("foreign", "customer") in {(entity.type, entity.name) for entity in models["sale"].entities}
     assert models["sale"].defaults.agg_time_dimension == "sold_at"
-    assert faults_with(sales) == []
+    assert check_source(sales) == []
 
 
 def test_a_question_is_answered_within_the_person_s_units(nora: User) -> None:
@@ -139,7 +139,7 @@ def test_a_sum_of_times_is_refused_that_mysql_would_make_of_their_digits(nora: U
 @pytest.mark.parametrize("unit", ["\\", "\\' OR 1=1 -- ", "' OR ''='", "`", "\\\\", "/*! x */", "%s", "\x1a", "'\\''"])
 def test_no_name_of_a_unit_lets_other_rows_through(server: MariaDb, unit: str) -> None:
     table = AllowedTable("shop_views", "customer", ("name", "org_unit"), "org_unit", (unit,))
-    access = access_to(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits())
+    access = build_access(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits())
     assert ran(access, "SELECT count(*) AS n FROM customer") == [(0,)]
 
 
@@ -167,7 +167,7 @@ FORBIDDEN = [
 @pytest.mark.parametrize("statement", FORBIDDEN)
 def test_past_the_guard_the_account_sees_only_views(server: MariaDb, statement: str) -> None:
     """With the guard off: what the account cannot do by itself. That it filters no rows is said in the decision."""
-    access = access_to(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=1))
+    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=1))
     with pytest.raises(SqlRefused):
         async_to_sync(access.fetch)(statement, None)
 
@@ -186,7 +186,7 @@ def test_the_attacks_on_postgresql_give_nothing_here(server: MariaDb) -> None:
         "CREATE OR REPLACE VIEW shop_views.customers AS SELECT id, org_unit, name, notes, salary FROM shop.customers;\n"
     )
     table = AllowedTable("shop_views", "customers", ("id", "org_unit", "name", "notes"), "org_unit", ("team-a",))
-    access = access_to(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits(seconds=2))
+    access = build_access(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits(seconds=2))
     statements, answered = harmful(), 0
     for statement in statements:
         try:
@@ -206,20 +206,20 @@ def maria_rows(server: MariaDb) -> Iterator[Any]:
     server.run(f"CREATE OR REPLACE TABLE shop_views.t ({columns}) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
     with pymysql.connect(unix_socket=str(server.socket), user="root", autocommit=True, charset="utf8mb4") as connection:
         connection.cursor().executemany("INSERT INTO shop_views.t VALUES (%s, %s, %s, %s, %s, %s, %s)", ROWS)
-    access = access_to(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits())
+    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits())
     yield lambda statement: list(async_to_sync(access.fetch)(statement, None)[0].rows)
     server.run("DROP TABLE shop_views.t")
 
 
 @pytest.mark.parametrize("statement", BOTH)
 def test_mariadb_gives_the_same_rows(postgres: Any, maria_rows: Any, statement: str) -> None:  # noqa: F811
-    from business.dialects import translated
+    from business.dialects import translate_statement
 
-    assert told(maria_rows(translated(statement, "mysql")), statement) == told(postgres(statement), statement)
+    assert told(maria_rows(translate_statement(statement, "mysql")), statement) == told(postgres(statement), statement)
 
 
 def test_what_takes_too_long_is_stopped(server: MariaDb) -> None:
-    access = access_to(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=0.5))
+    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=0.5))
     with pytest.raises(SqlRefused, match="longer than"):
         async_to_sync(access.fetch)("SELECT sleep(20)", None)
 
@@ -229,11 +229,11 @@ def test_an_account_that_may_do_more_and_what_is_no_view_are_named(
 ) -> None:
     server.run("GRANT INSERT ON shop.* TO copilot_source;\nCREATE TABLE shop_views.base (a int)")
     try:
-        faults = [fault.sentence for fault in faults_with(sales)]
+        faults = [fault.sentence for fault in check_source(sales)]
         with pytest.raises(SourceRefused, match="can do more"):  # on each connection, too
             rows(nora, "SELECT count(*) FROM customer")
     finally:
         server.run("REVOKE INSERT ON shop.* FROM copilot_source;\nDROP TABLE shop_views.base")
     assert any("can do more" in fault for fault in faults)
     assert any("base is not a view" in fault for fault in faults)
-    assert faults_with(sales) == []
+    assert check_source(sales) == []

@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from business.connections import postgres_session
-from business.connections.postgres_session import reading
+from business.connections.postgres_session import open_read_only
 from business.execute import Access, Protection, StatementResult, run_sql
 from business.guard.refusal import Reason, SqlRefused
 
@@ -119,13 +119,13 @@ def test_what_is_run_stays_within_the_memory(access: Access, monkeypatch: pytest
 
 
 def test_the_gate_is_what_holds(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
+    monkeypatch.setattr("business.guard.guard.count_doublings", lambda _tree: 0)
     assert run(access, doubled(12)).rows
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process")
 def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
+    monkeypatch.setattr("business.guard.guard.count_doublings", lambda _tree: 0)
     if not async_to_sync(is_bound)(access):
         pytest.skip("the database server is not a process that we may limit")
     with highest(monkeypatch) as held, pytest.raises(SqlRefused, match="or too much space") as refused:
@@ -135,15 +135,15 @@ def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest
 
 
 async def is_bound(access: Access) -> bool:
-    async with reading(access.admin) as connection:
-        return postgres_session.bound_memory(connection)
+    async with open_read_only(access.admin) as connection:
+        return postgres_session.limit_process_memory(connection)
 
 
 def test_only_the_connection_s_own_process_is_limited(access: Access) -> None:
     """Behind a container's or a tunnel's address the number is another process of this machine."""
 
     async def found() -> bool:
-        async with reading(access.admin) as connection:
-            return postgres_session.is_behind(connection, os.getpid())
+        async with open_read_only(access.admin) as connection:
+            return postgres_session.is_process_of_connection(connection, os.getpid())
 
     assert not async_to_sync(found)()

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync
 from business.connections.address import Address
 from business.execute import Access, run_sql
 from business.introspect import draft_layer
-from business.sandbox.scratch_database import scratch_database
+from business.sandbox.scratch_database import open_scratch_database
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import policy_of
 from evals.question_sets import opened_to_all
@@ -40,7 +40,7 @@ CREATE VIEW account AS SELECT rolname::text AS name FROM pg_roles;
 def database(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Address]:
     seed: Path = tmp_path_factory.mktemp("views") / "seed.sql"
     seed.write_text(SEED)
-    with django_db_blocker.unblock(), scratch_database(seed) as address:
+    with django_db_blocker.unblock(), open_scratch_database(seed) as address:
         yield address
 
 
@@ -95,7 +95,7 @@ def shipments(names: list[str], folder: Path) -> Path:
 
 
 def test_every_column_that_postgresql_allows_is_drafted(tmp_path: Path) -> None:
-    with scratch_database(shipments(NAMES, tmp_path)) as address:
+    with open_scratch_database(shipments(NAMES, tmp_path)) as address:
         left_out: list[str] = []
         layer = draft_layer(address, "odd", unread=lambda place, _why: left_out.append(place))
         models = {model.table: model for model in layer.semantic_models}
@@ -114,7 +114,7 @@ def test_columns_with_spaces_and_capitals_are_asked_about(tmp_path: Path) -> Non
         'CREATE TABLE "goods parcel"("parcel id" int PRIMARY KEY, "Gross load" numeric, "Year" int, "Month" int);\n'
         'INSERT INTO "goods parcel" VALUES (1, 5, 2024, 5), (2, 6, 2025, 6);\n'
     )
-    with scratch_database(file) as address, psycopg.connect(**address.keywords()) as connection:
+    with open_scratch_database(file) as address, psycopg.connect(**address.keywords()) as connection:
         layer = draft_layer(address, "odd")
         for question, expected in (
             ("What is the average gross load of the goods parcels?", 5.5),
@@ -129,6 +129,6 @@ def test_no_word_of_a_general_dictionary_is_drafted(tmp_path: Path) -> None:
     prepare_embedder()  # and the dictionary
     file = tmp_path / "seed.sql"
     file.write_text("CREATE TABLE customer(id int PRIMARY KEY, date date, state text, sale_price numeric);")
-    with scratch_database(file) as address:
+    with open_scratch_database(file) as address:
         (model,) = draft_layer(address, "shop").semantic_models
     assert all(word.isascii() for named in (model, *model.dimensions, *model.measures) for word in named.words())

@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from business.connections.address import Address, Tls
 from business.execute import Access, run_sql
 from business.guard.refusal import SqlRefused
-from business.sandbox.setup import source_setup
+from business.sandbox.setup import build_source_setup_sql
 from tests.ports import own_port
 from tests.programs import OLDER_POSTGRES
 
@@ -48,7 +48,7 @@ def test_guard_and_sandbox_stand_on_an_older_server(older: Address, access: Acce
         assert connection.info.server_version < 160_000
         connection.execute(seed)
         connection.execute("CREATE ROLE account LOGIN PASSWORD 'x'")
-        connection.execute(source_setup("account", "postgres", ["public"], only_business_data=True))
+        connection.execute(build_source_setup_sql("account", "postgres", ["public"], only_business_data=True))
     there = Access(replace(older, user="account", password="x"), access.policy, is_dedicated=True)
     statement = "SELECT count(*), sum(amount) FROM sale"
     ours, theirs = (async_to_sync(run_sql)(one, statement) for one in (access, there))

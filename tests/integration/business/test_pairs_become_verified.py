@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from agent.models import VerifiedAnswer
-from agent.verified_answers.wordings import question_key
+from agent.verified_answers.wordings import hash_question
 from business.models import DataSource
 
 OLD = [("agent", "0001_initial"), ("business", "0001_initial")]
@@ -38,4 +38,4 @@ def test_confirmed_pairs_are_verified_answers() -> None:
     assert {question: row.sql for question, row in found.items()} == {"how  many": "SELECT 2", "Who?": "SELECT 3"}
     row = found["Who?"]
     assert (row.source_id, row.verified_by, row.verified_at) == (source.pk, person, AT)
-    assert [wording.key for wording in row.wordings.all()] == [row.question_key] == [question_key("Who?")]
+    assert [wording.key for wording in row.wordings.all()] == [row.question_key] == [hash_question("Who?")]

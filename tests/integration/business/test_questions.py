@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 import demo
 from business.introspect import fill_values
 from business.models import DataSource
-from business.sandbox.scratch_database import scratch_database
+from business.sandbox.scratch_database import open_scratch_database
 from business.semantic_layer.yaml_io import read_layer
 from business.sources.grants import grant
 from business.sources.services import save_layer
@@ -72,7 +72,7 @@ def test_the_fifteenth_set_is_answered_as_it_was_at_first_sight(db: None) -> Non
 
 
 def test_conversations_of_the_fifteenth_set_get_no_wrong_number(db: None, tmp_path: Path) -> None:
-    with scratch_database(LIFTS / "dbs" / "lifts.sql") as address:
+    with open_scratch_database(LIFTS / "dbs" / "lifts.sql") as address:
         source = DataSource.unscoped.create(
             name="lifts", database=address.database, is_dedicated=True, is_embedded=True
         )

@@ -14,19 +14,19 @@ from django.utils.translation import gettext, override
 from agent.conversations.sessions import create_session
 from agent.events import References
 from agent.models import Message, QueryCitation, Role, VerifiedAnswer
-from agent.revocation import Grounds, may_read
-from agent.runs.report import run_report
+from agent.revocation import Grounds, may_read_grounds
+from agent.runs.report import build_run_report
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import OrgUnit
-from authz.people.units import join, leave
+from authz.people.units import add_member, remove_member
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource, SourceGrant
 from business.presentation.query import chart_of
 from business.results.shown_query import ChartSpec, QueryShown
 from business.results.visibility import Queried
-from business.sources.grants import grant, withdraw
+from business.sources.grants import grant, revoke_right
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored
 
@@ -183,26 +183,26 @@ def nothing_left(message: Message, username: str) -> None:
 def standing(message: Message, username: str) -> tuple[int, int, list[bool]]:
     """What the run page shows and hides of the evidence, and whether the kept events of the run may be read again."""
     principal = Principal.named(username)
-    report = run_report(principal, message)
+    report = build_run_report(principal, message)
     kept = QueryShown.model_validate(QueryCitation.objects.get(message=message).result)
     grounds = Grounds(sources=frozenset({Queried(source="demo", reach=kept.reach).key}))
-    return len(report.evidence), report.hidden, may_read(principal, [grounds])
+    return len(report.evidence), report.hidden, may_read_grounds(principal, [grounds])
 
 
 def test_with_the_right_on_one_of_its_tables_the_answer_is_gone(demo: DataSource) -> None:
     person = make_user("tom")
     for unit in OrgUnit.objects.filter(group__user=named("emma")):
-        join(None, unit, user=person)
+        add_member(None, unit, user=person)
     SourceGrant.objects.all().delete()
     tables = ("customer", "sales_order")
     for table in tables:
         grant(None, demo, to=person, table=table)
     message = answered(REGIONS, "tom")
-    withdraw(None, demo, of=person, table="sales_order")
+    revoke_right(None, demo, of=person, table="sales_order")
     assert "result-table" in page_of(message, "tom")  # not a table of this answer
     assert standing(message, "tom") == (1, 0, [True])
     grant(None, demo, to=person, table="sales_order")
-    withdraw(None, demo, of=person, table="customer")
+    revoke_right(None, demo, of=person, table="customer")
     nothing_left(message, "tom")
 
 
@@ -211,7 +211,7 @@ def test_whoever_leaves_the_org_unit_whose_rows_it_counts_does_not_see_it_any_mo
     grant(None, demo, to=person)
     message = answered(REGIONS)
     for unit in OrgUnit.objects.filter(group__user=person):
-        leave(None, unit, user=person)
+        remove_member(None, unit, user=person)
     nothing_left(message, "emma")
 
 

@@ -98,12 +98,12 @@ def test_without_the_row_filter_the_guard_s_cases_fail(place: Arena, monkeypatch
 def test_with_views_of_everything_the_sandbox_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_views, "row_filter", lambda _table: "true")
     for access in (place.full, place.again, place.reduced):
-        sql_views.drop_all(access.admin)
+        sql_views.drop_all_sandboxes(access.admin)
     try:
         report = judge_all(ATTACKS, place, Protection.SANDBOX)
     finally:
         for access in (place.full, place.again, place.reduced):
-            sql_views.drop_all(access.admin)
+            sql_views.drop_all_sandboxes(access.admin)
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
 
 
@@ -172,7 +172,7 @@ def test_no_name_of_a_unit_lets_other_rows_through(access: Access, conforming: s
             assert answer.rows.rows == ((0,),), units
     finally:
         set_for_all(access, "RESET standard_conforming_strings")
-        sql_views.drop_all(access.admin)
+        sql_views.drop_all_sandboxes(access.admin)
 
 
 def set_for_all(access: Access, what: str) -> None:

@@ -8,7 +8,7 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from business.models import DataSource, SavedQuery
-from business.sources.grants import grant, withdraw
+from business.sources.grants import grant, revoke_right
 from tests.factories import make_user
 from tests.integration.business.explored import listed, names_in, page, save, sentence
 from tests.integration.governance.world import client_of
@@ -101,7 +101,7 @@ def test_a_question_with_the_name_of_a_row_cannot_be_shared(nora: User, describe
 def test_one_s_own_question_that_is_not_available_any_more_says_only_that(nora: User, described: DataSource) -> None:
     client = client_of(nora)
     address = save(client, "mine", "metric=sale&by=customer.segment").url
-    withdraw(None, described, of=nora.groups.get())
+    revoke_right(None, described, of=nora.groups.get())
     grant(None, described, to=nora, table="sale")
     text = page(nora, "/data/")
     assert "mine" in text

@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
 from business.connections.identity import SourceRefused
@@ -23,13 +23,13 @@ from business.execute import Access
 from business.guard.policy import AllowedTable, Policy
 from business.models import DataSource
 from business.sandbox import sql_views
-from business.sandbox.setup import source_setup
+from business.sandbox.setup import build_source_setup_sql
 from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.semantic_layer.yaml_io import read_layer
-from business.sources.checks import faults_with
+from business.sources.checks import check_source
 from business.sources.connection_rights import FIELDS, LIMITS
 from business.sources.grants import grant
-from business.sources.services import draft, open_source, open_sources, save_layer
+from business.sources.services import open_source, open_sources, redraft_layer, save_layer
 from business.statements.run_query import run_query
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
@@ -55,7 +55,7 @@ def make_sales(elsewhere: Elsewhere) -> DataSource:
     answer = client.post(ADD, elsewhere.fields())
     assert answer.status_code == 302, answer.context["adminform"].form.errors
     source = DataSource.unscoped.get(name="sales")
-    save_layer(None, source, draft(None, source))
+    save_layer(None, source, redraft_layer(None, source))
     return source
 
 
@@ -63,14 +63,14 @@ def make_sales(elsewhere: Elsewhere) -> DataSource:
 def sales(shared_sales: Callable[[], DataSource], elsewhere: Elsewhere, db: None) -> Iterator[DataSource]:
     """The source of the how-to, beside the shop."""
     yield shared_sales()
-    sql_views.drop_all(elsewhere.account)
+    sql_views.drop_all_sandboxes(elsewhere.account)
 
 
 @pytest.fixture
 def seller(sales: DataSource) -> User:
     person = make_user("nora")
     unit = create_unit(None, name="North")
-    join(None, unit, user=person)
+    add_member(None, unit, user=person)
     grant(None, sales, to=unit.group)
     return person
 
@@ -98,14 +98,14 @@ def test_a_source_set_up_as_the_how_to_says_answers(sales: DataSource, seller: U
     assert (told["stop_reason"], "75" in told["content"]) == ("ok", True), told
     for dedicated in (False, True):
         if dedicated:
-            elsewhere.run(source_setup("copilot_source", "sales", ["public"], only_business_data=True))
+            elsewhere.run(build_source_setup_sql("copilot_source", "sales", ["public"], only_business_data=True))
             DataSource.unscoped.filter(pk=sales.pk).update(is_dedicated=True)
         principal = Principal.of(seller)
         opened = open_source(principal, "sales")
         rows = async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM customer").answer.rows
         assert rows is not None
         assert rows.rows == ((75,),)
-        assert faults_with(DataSource.unscoped.get(pk=sales.pk)) == []
+        assert check_source(DataSource.unscoped.get(pk=sales.pk)) == []
 
 
 # Statements that make an account unfit, with the sentence that names it: one of each kind, and the others.
@@ -141,15 +141,15 @@ def test_what_makes_an_account_unfit_is_named_with_the_statement_that_mends_it(
     for spoiled, sentence in unfit.items():
         elsewhere.run(spoiled)
         source = DataSource.unscoped.get(pk=sales.pk)
-        faults = faults_with(source)
+        faults = check_source(source)
         assert any(sentence in fault.sentence for fault in faults), (spoiled, faults)
-        sql_views.forget(source.address, open_source(Principal.of(seller), "sales").access.policy)
+        sql_views.forget_sandbox(source.address, open_source(Principal.of(seller), "sales").access.policy)
         opened = open_source(Principal.of(seller), "sales")
         with pytest.raises(SourceRefused):  # whoever asks is not answered until it is mended
             async_to_sync(run_query)(Principal.of(seller), opened, "SELECT count(*) FROM customer, sale")
         for _round in range(3):  # one mend can show the next: what a superuser owned
             elsewhere.run(" ".join(fault.statement for fault in faults))
-            faults = faults_with(source)
+            faults = check_source(source)
             if not faults:
                 break
         assert faults == [], spoiled
@@ -158,10 +158,10 @@ def test_what_makes_an_account_unfit_is_named_with_the_statement_that_mends_it(
 def test_a_server_that_does_not_say_who_it_is_is_refused(sales: DataSource, elsewhere: Elsewhere) -> None:
     elsewhere.run("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
     with pytest.raises(SourceRefused, match=r"run (GRANT .* TO PUBLIC) in this database") as refused:
-        faults_with(sales)
+        check_source(sales)
     statement = str(refused.value).partition("run ")[2].partition(" in this")[0]
     elsewhere.run(statement)
-    assert faults_with(sales) == []
+    assert check_source(sales) == []
 
 
 def test_an_unfit_account_is_refused_when_it_is_saved(root: User, elsewhere: Elsewhere) -> None:
@@ -173,7 +173,9 @@ def test_an_unfit_account_is_refused_when_it_is_saved(root: User, elsewhere: Els
         assert not DataSource.unscoped.exists()
     finally:
         elsewhere.run("ALTER ROLE copilot_source NOCREATEROLE; ALTER DATABASE sales OWNER TO copilot")
-        elsewhere.run(source_setup("copilot_source", "sales", ["public"]))  # what an owner had went with the database
+        elsewhere.run(
+            build_source_setup_sql("copilot_source", "sales", ["public"])
+        )  # what an owner had went with the database
 
 
 def test_whoever_manages_a_source_changes_nothing_of_its_connection(sales: DataSource, elsewhere: Elsewhere) -> None:
@@ -322,7 +324,7 @@ def test_what_leads_elsewhere_is_no_table(sales: DataSource, elsewhere: Elsewher
         elsewhere.run(made + "; GRANT SELECT ON leads TO copilot_source")
         try:
             with pytest.raises(SourceRefused, match=sentence):
-                sql_views.ensure(sales.address, policy)
+                sql_views.ensure_sandbox(sales.address, policy)
         finally:
             elsewhere.run("DROP EXTENSION IF EXISTS postgres_fdw, dblink CASCADE; DROP VIEW IF EXISTS below CASCADE")
             elsewhere.run(
@@ -336,7 +338,7 @@ def test_a_sandbox_that_reaches_other_servers_is_refused(access: Access) -> None
         connection.execute("CREATE EXTENSION dblink; GRANT USAGE ON SCHEMA public TO PUBLIC")  # everybody may call it
         try:
             with pytest.raises(InvalidInput, match=r"REVOKE EXECUTE ON FUNCTION .*dblink") as refused:
-                sql_views.ensure(access.admin, access.policy)
+                sql_views.ensure_sandbox(access.admin, access.policy)
             connection.execute(str(refused.value).partition("Run: ")[2])
         finally:
             connection.execute("DROP EXTENSION dblink; REVOKE ALL ON SCHEMA public FROM PUBLIC")
@@ -357,11 +359,11 @@ def test_a_connection_is_checked_on_its_page(sales: DataSource, root: User, else
 
 
 def test_the_doctor_has_a_line_for_every_source(sales: DataSource, source: DataSource, elsewhere: Elsewhere) -> None:
-    from copilot_site.doctor import data_sources
+    from copilot_site.doctor import check_data_sources
 
     DataSource.unscoped.create(name="off", database="x", is_active=False)
     DataSource.unscoped.create(name="away", database="x", host="127.0.0.1", port=1, tls="disable")
-    found = {finding.name: finding for finding in data_sources()}
+    found = {finding.name: finding for finding in check_data_sources()}
     assert {name: finding.ok for name, finding in found.items()} == {
         "Data source away": False, "Data source off": False, "Data source sales": True, "Data source shop": True,
     }  # fmt: skip
@@ -369,7 +371,7 @@ def test_the_doctor_has_a_line_for_every_source(sales: DataSource, source: DataS
     assert "does not answer" in found["Data source away"].detail
     elsewhere.run("ALTER TABLE customer RENAME TO client")
     try:
-        finding = next(one for one in data_sources() if one.name == "Data source sales")
+        finding = next(one for one in check_data_sources() if one.name == "Data source sales")
     finally:
         elsewhere.run("ALTER TABLE client RENAME TO customer")
     assert "The database has no table public.customer." in finding.detail

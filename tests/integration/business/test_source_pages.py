@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from audit.actions import Action
 from audit.models import Entry
 from business.models import DataSource, SourceGrant
-from business.semantic_layer.yaml_io import written
+from business.semantic_layer.yaml_io import write_yaml
 from business.sources.services import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
@@ -67,7 +67,7 @@ def layer_page(source: DataSource, user: User, **data: object) -> tuple[int, str
 def test_a_layer_is_exported_edited_and_imported_in_place(source: DataSource, steward: User) -> None:
     client = client_of(steward)
     text = client.get(f"/admin/data-sources/{source.pk}/layer.yaml").content.decode()
-    assert text == written(source.semantic_layer)
+    assert text == write_yaml(source.semantic_layer)
     changed = text.replace("name: shop", "name: shop\ndescription: What we sell", 1)
     file = SimpleUploadedFile("shop.yaml", changed.encode())
     status, page = layer_page(source, steward, file=file)
@@ -94,7 +94,8 @@ def test_tables_columns_and_measures_are_told_with_who_reads_their_rows(source: 
 
 def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(source: DataSource, steward: User) -> None:
     renamed = [
-        written(source.semantic_layer).replace("table: customer", f"table: {t}", 1) for t in ("custommer", "pg_authid")
+        write_yaml(source.semantic_layer).replace("table: customer", f"table: {t}", 1)
+        for t in ("custommer", "pg_authid")
     ]
     for data, sentence in (
         ({"text": "name: shop\ncolour: red\n"}, "Line 2: unknown key colour."),
@@ -111,7 +112,7 @@ def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(source: DataSource, 
 
 def test_a_layer_is_saved_with_a_warning_where_the_database_does_not_answer(source: DataSource, steward: User) -> None:
     DataSource.unscoped.filter(pk=source.pk).update(database="not_there")
-    text = written(source.semantic_layer).replace("table: customer", "table: custommer", 1)
+    text = write_yaml(source.semantic_layer).replace("table: customer", "table: custommer", 1)
     status, page = layer_page(source, steward, text=text)
     assert (status, "these tables were not checked" in page) == (200, True)
     assert "custommer" in {
@@ -217,7 +218,7 @@ def test_a_whole_layer_does_not_overwrite_what_was_saved_meanwhile(source: DataS
     form = given(source, steward, "sale")
     kept = called(form["text"], "kept")
     table_page(source, steward, "sale", text=kept, version=form["version"])
-    status, page = layer_page(source, steward, text=written(source.semantic_layer), version=version)
+    status, page = layer_page(source, steward, text=write_yaml(source.semantic_layer), version=version)
     assert status == 409
     assert "Someone has saved the data source shop since you opened it." in page
     layer = DataSource.unscoped.get(pk=source.pk).semantic_layer

@@ -20,8 +20,8 @@ from business.connections.address import Address
 from business.introspect import draft_layer
 from business.models import DataSource
 from business.semantic_layer.model import OrgUnit
-from business.semantic_layer.yaml_io import read_layer, written
-from business.sources.grants import grant, withdraw
+from business.semantic_layer.yaml_io import read_layer, write_yaml
+from business.sources.grants import grant, revoke_right
 from business.sources.services import open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
@@ -53,7 +53,7 @@ def test_a_draft_has_keys_types_comments_values_and_closes_what_it_does_not_know
     assert customer.forbidden_columns == ("api_token",)
     assert "api_token" not in customer.columns
     assert by_name["region"].org_unit is None  # no statement: closed
-    assert read_layer(written(layer)) == layer
+    assert read_layer(write_yaml(layer)) == layer
 
 
 MISTAKES = [
@@ -111,7 +111,7 @@ def test_the_words_of_a_source_are_read_once_for_each_saved_layer_and_set_of_tab
     save_layer(None, source, layer.model_copy(update={"semantic_models": renamed}))
     after = open_source(nora, "shop").lexicon
     assert (("clientele",) in before.phrases, ("clientele",) in after.phrases) == (False, True)
-    withdraw(None, source, of=rita, table="customer")
+    revoke_right(None, source, of=rita, table="customer")
     with pytest.raises(NotFound):
         open_source(Principal.of(rita), "shop")
 
@@ -120,7 +120,7 @@ def test_a_right_taken_back_is_gone_and_both_are_recorded(source: DataSource) ->
     person = make_user("rita")
     grant(None, source, to=person)
     assert tables_of(person) == {"customer", "sale"}
-    withdraw(None, source, of=person)
+    revoke_right(None, source, of=person)
     assert tables_of(person) == set()
     actions = Entry.objects.filter(target_id=str(source.pk)).values_list("action", flat=True)
     assert {Action.GRANT_GIVEN, Action.GRANT_REVOKED} <= set(actions)
@@ -197,6 +197,6 @@ def test_what_is_longer_than_any_question_on_data_is_not_read(
     northerner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = "How many customers are there?"
-    assert pipeline.how_read(Principal.of(northerner), question, "en").is_read
+    assert pipeline.explain_reading(Principal.of(northerner), question, "en").is_read
     monkeypatch.setattr(pipeline, "QUESTION_LENGTH", len(question) - 1)
-    assert not pipeline.how_read(Principal.of(northerner), question, "en").is_read
+    assert not pipeline.explain_reading(Principal.of(northerner), question, "en").is_read

@@ -16,15 +16,22 @@ from agent import texts
 from agent.events import References
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny, give, take_back
+from authz.rights.grants import deny_rights, grant_rights, revoke_rights
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
-from business.pipeline import in_source
+from business.pipeline import add_source_name
 from business.results.visibility import Queried
 from business.sources.data_scope import DataScope
 from business.sources.grants import grant, managed_sources
-from business.sources.services import draft, named_source, open_source, open_sources, save_layer, still_visible
-from business.spreadsheets.sources import describe
+from business.sources.services import (
+    find_still_visible,
+    open_source,
+    open_sources,
+    redraft_layer,
+    save_layer,
+    select_named_source,
+)
+from business.spreadsheets.sources import describe_published_version
 from business.statements.run_query import QueryResult, run_query
 from business.tasks import tend_spreadsheets
 from copilot_site.celery import app
@@ -67,7 +74,7 @@ def opened_to(reader: User, orders: Document) -> User:
 
 def made(base: KnowledgeBase, filename: str, content: str | bytes) -> Document:
     document = make_document(base, filename, content, ingested=True)
-    describe(document.pk)
+    describe_published_version(document.pk)
     return document
 
 
@@ -110,7 +117,7 @@ def test_who_may_read_the_document_may_ask_it_and_nobody_else(opened_to: User, o
         open_source(stranger, source_of(orders).name)
     assert open_sources(principal, scope=DataScope(documents=Scope(document_ids=(orders.pk,))))
     assert open_sources(principal, scope=DataScope(documents=Scope(knowledge_base_ids=(make_base().pk,)))) == []
-    deny(None, [Right.VIEW], orders.folder, to=opened_to)
+    deny_rights(None, [Right.VIEW], orders.folder, to=opened_to)
     assert open_sources(principal) == []
 
 
@@ -120,9 +127,9 @@ def test_a_right_that_ends_ends_with_the_next_question(opened_to: User, orders: 
     before = open_source(principal, source_of(orders).name)
     kept = Queried(source=before.source.name, reach=())
     assert rows(opened_to, orders, statement) == [(4,)]
-    assert still_visible(principal, [kept]) == {kept}
-    take_back(None, [Right.VIEW], orders.knowledge_base, of=opened_to)
-    assert still_visible(principal, [kept]) == set()
+    assert find_still_visible(principal, [kept]) == {kept}
+    revoke_rights(None, [Right.VIEW], orders.knowledge_base, of=opened_to)
+    assert find_still_visible(principal, [kept]) == set()
     with pytest.raises(NotFound):  # opened a moment ago, and asked again when the rows are read
         async_to_sync(run_query)(principal, before, statement)
     assert open_sources(principal) == []
@@ -227,7 +234,7 @@ def test_a_new_version_is_described_anew_and_keeps_what_people_wrote(opened_to: 
     save_layer(None, source, layer.model_copy(update={"semantic_models": (written,)}))
     for content, kept in ((f"{ORDERS}5,华东,1,2026-03-02\n", ("销售单",)), ("a,b\n1,2\n", ())):
         make_document(orders.folder, "订单.csv", content, ingested=True)
-        describe(orders.pk)
+        describe_published_version(orders.pk)
         (model,) = source_of(orders).semantic_layer.semantic_models
         assert model.synonyms[:1] == kept
     assert rows(opened_to, orders, 'SELECT a FROM "订单"') == [(1,)]
@@ -258,9 +265,9 @@ def test_rights_on_a_spreadsheet_are_its_document_s(opened_to: User, orders: Doc
     with pytest.raises(InvalidInput):
         grant(None, source, to=make_user("sam"))
     assert managed_sources(principal) == set()
-    give(None, [Right.MANAGE], orders.knowledge_base, to=opened_to)
+    grant_rights(None, [Right.MANAGE], orders.knowledge_base, to=opened_to)
     assert managed_sources(principal) == {source.name}
-    assert draft(principal, source) == source.semantic_layer
+    assert redraft_layer(principal, source) == source.semantic_layer
     SavedQuery.unscoped.create(source=source, owner=opened_to, name="mine", query={})
     assert SavedQuery.objects.visible_to(principal).count() == 1
     orders.delete()
@@ -270,7 +277,7 @@ def test_rights_on_a_spreadsheet_are_its_document_s(opened_to: User, orders: Doc
 def test_of_very_many_those_nearest_to_the_question_are_read(
     opened_to: User, monkeypatch: pytest.MonkeyPatch, orders: Document
 ) -> None:
-    from business.linking.vectors import fill
+    from business.linking.vectors import fill_source_vectors
     from business.sources import services as sources
 
     base = make_base("many")
@@ -278,7 +285,7 @@ def test_of_very_many_those_nearest_to_the_question_are_read(
     for name in ("penguins", "volcanoes"):
         made(base, f"{name}.csv", f"{name},height\nx,1\n")
     for source in DataSource.unscoped.all():
-        fill(source.pk)
+        fill_source_vectors(source.pk)
     monkeypatch.setattr(sources, "MAX_SHEETS", 1)
     principal = Principal.of(opened_to)
     assert [item.called for item in open_sources(principal, "How many penguins are there?")] == ["Penguins"]
@@ -301,12 +308,12 @@ def test_a_source_is_named_by_its_file_and_its_name_tells_of_no_namesake(reader:
         document = made(place, "wages.csv", content)
         assert source_of(document).name == f"wages-{document.pk.hex[:8]}"
     opened = open_sources(Principal.of(reader))
-    asked_of = [in_source("How many?", item, opened) for item in opened]
+    asked_of = [add_source_name("How many?", item, opened) for item in opened]
     assert "How many (订单 2026)?" in asked_of
     assert len(set(asked_of)) == len(opened) == 5
-    assert [named_source(text, opened) for text in asked_of] == [("How many", [item]) for item in opened]
+    assert [select_named_source(text, opened) for text in asked_of] == [("How many", [item]) for item in opened]
     for bracketed in ("Amount by region (2024)", "Amount by region (north)"):
-        assert named_source(bracketed, opened) == (bracketed, opened)
+        assert select_named_source(bracketed, opened) == (bracketed, opened)
 
 
 def test_whoever_manages_spreadsheets_alone_is_offered_no_databases(orders: Document) -> None:

@@ -14,8 +14,8 @@ from authz.principal import Principal
 from business.connections.address import Address
 from business.execute import Access
 from business.models import DataSource
-from business.sandbox.sql_views import PREFIX, name_of
-from business.sources.grants import grant, withdraw
+from business.sandbox.sql_views import PREFIX, build_sandbox_name
+from business.sources.grants import grant, revoke_right
 from business.sources.services import open_source
 from business.statements.run_query import run_query
 from business.tasks import sweep
@@ -27,7 +27,7 @@ def ask(person: User, sql: str = "SELECT count(*) FROM customer") -> str:
     opened = open_source(Principal.of(person), "shop")
     async_to_sync(run_query)(Principal.of(person), opened, sql)
     assert isinstance(opened.access, Access)
-    return name_of(opened.access.admin, opened.access.policy)
+    return build_sandbox_name(opened.access.admin, opened.access.policy)
 
 
 def sandboxes(address: Address) -> set[str]:
@@ -54,7 +54,7 @@ def test_sandboxes_go_with_the_last_right_to_them(
     assert {kept, lost} <= sandboxes(shop)
     sweep()
     assert {kept, lost} <= sandboxes(shop)
-    withdraw(None, source, of=seller, table="sale")
+    revoke_right(None, source, of=seller, table="sale")
     sweep()
     assert kept in sandboxes(shop)
     assert lost not in sandboxes(shop)
@@ -87,7 +87,7 @@ def test_a_source_that_does_not_answer_is_named_and_the_others_are_swept(
 ) -> None:
     DataSource.unscoped.create(name="away", database="x", host="127.0.0.1", port=1)
     name = ask(seller, "SELECT count(*) FROM sale")
-    withdraw(None, source, of=seller, table="sale")
+    revoke_right(None, source, of=seller, table="sale")
     out, complaints = StringIO(), StringIO()
     call_command("sweep_sandboxes", stdout=out, stderr=complaints)
     assert name not in sandboxes(shop)

@@ -11,7 +11,7 @@ from business.models import DataSource
 from business.semantic_layer.model import Dimension, SemanticModel, Value
 from business.semantic_layer.yaml_io import read_layer
 from business.source_pages.table_forms import TableEditor, words_of
-from business.table_edits import table_of
+from business.table_edits import find_table_with_version
 from demo.business_data import FILES
 from tests.integration.governance.world import client_of
 
@@ -40,7 +40,7 @@ def place_of(model: SemanticModel, column: str) -> str:
 
 
 def saved(source: DataSource, name: str) -> SemanticModel:
-    return table_of(DataSource.unscoped.get(pk=source.pk), name)[0]
+    return find_table_with_version(DataSource.unscoped.get(pk=source.pk), name)[0]
 
 
 def test_what_is_sent_back_as_it_was_changes_nothing(source: DataSource) -> None:
@@ -70,7 +70,7 @@ def test_values_that_look_like_lines_stay_whole() -> None:
 
 
 def test_a_table_is_edited_column_by_column_and_saved(source: DataSource, steward: User) -> None:
-    model, version = table_of(source, "customer")
+    model, version = find_table_with_version(source, "customer")
     column = next(dimension.name for dimension in model.dimensions if not dimension.is_name)
     place = place_of(model, column)
     fresh = f"m-{len(model.measures)}"
@@ -101,7 +101,7 @@ def test_a_table_is_edited_column_by_column_and_saved(source: DataSource, stewar
 
 
 def test_a_forbidden_column_is_told_to_nobody_any_more(source: DataSource) -> None:
-    model = table_of(source, "customer")[0]
+    model = find_table_with_version(source, "customer")[0]
     keys = {entity.expr for entity in model.entities} | {model.defaults.agg_time_dimension}
     column = next(dimension for dimension in model.dimensions if dimension.name not in keys)
     after = sent(model, **{f"{place_of(model, column.name)}-is_forbidden": "on"})
@@ -116,18 +116,18 @@ def test_who_reads_rows_is_one_choice(source: DataSource) -> None:
         ("everyone", {"shared_with": "everyone"}),
         ("granted", {"shared_with": "granted"}),
     ):
-        after = sent(table_of(source, "customer")[0], who=who)
+        after = sent(find_table_with_version(source, "customer")[0], who=who)
         assert (after.org_unit.model_dump(exclude_none=True) if after.org_unit else None) == unit
 
 
 def test_a_measure_is_taken_away(source: DataSource) -> None:
-    sale = table_of(source, "sale")[0]
+    sale = find_table_with_version(source, "sale")[0]
     assert sale.measures
     assert sent(sale, **{"m-0-DELETE": "on", "m-0-name": ""}).measures == sale.measures[1:]
 
 
 def test_a_wrong_field_is_one_sentence_and_changes_nothing(source: DataSource, steward: User) -> None:
-    model, version = table_of(source, "sale")
+    model, version = find_table_with_version(source, "sale")
     for changed, sentence in (
         ({"who": "column", "unit_column": ""}, "Check the fields marked"),
         ({"m-0-filter": "= x"}, "nothing before its equals sign"),

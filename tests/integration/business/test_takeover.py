@@ -14,13 +14,13 @@ from authz.principal import Principal
 from business.connections import identity
 from business.connections.address import Address, Tls
 from business.connections.identity import SourceRefused
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from business.execute import Access, run_sql
 from business.models import DataSource
 from business.sandbox import sql_views
 from business.semantic_layer.yaml_io import read_layer
 from business.sources.grants import grant
-from business.sources.services import draft, open_source
+from business.sources.services import open_source, redraft_layer
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
@@ -131,13 +131,13 @@ def test_a_name_that_leads_home_later_is_refused_on_every_connection(
     with pytest.raises(InvalidInput, match="the product's own database server"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     with pytest.raises(InvalidInput, match="the product's own database server"):
-        draft(None, DataSource.unscoped.get(pk=source.pk))
+        redraft_layer(None, DataSource.unscoped.get(pk=source.pk))
     sql_views.built.add(
-        (home.admin, sql_views.name_of(home.admin, home.policy))
+        (home.admin, sql_views.build_sandbox_name(home.admin, home.policy))
     )  # a sandbox that this process has seen
     with pytest.raises(InvalidInput, match=r"the product's own database server|does not say which one it is"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
-    sql_views.forget(home.admin, home.policy)
+    sql_views.forget_sandbox(home.admin, home.policy)
 
 
 def test_a_made_database_is_never_the_product_s_own(source: DataSource) -> None:
@@ -185,6 +185,6 @@ def test_the_server_tells_itself_from_another(shop: Address, monkeypatch: pytest
     """The negative control: what the other tests refuse is refused by the number of the server, and by nothing else."""
     stranger = replace(shop, tls=Tls.DISABLE)
     with pytest.raises(SourceRefused, match="own database server"):
-        connected(stranger)
-    monkeypatch.setattr(identity, "own_identifier", lambda: 0)
-    connected(stranger).close()
+        connect_to_source(stranger)
+    monkeypatch.setattr(identity, "load_own_server_identifier", lambda: 0)
+    connect_to_source(stranger).close()

@@ -8,7 +8,7 @@ from django.db import InternalError
 from django.urls import reverse
 
 from agent.models import Message, QueryCitation, Session
-from agent.oversight.dry_run import dry_run
+from agent.oversight.dry_run import dry_run_question
 from agent.tools.database_query import DatabaseQuery
 from audit.actions import Action, Outcome
 from audit.models import Entry
@@ -19,7 +19,7 @@ from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token
 from business.connections.address import Address
 from business.models import DataSource
-from business.sources.grants import withdraw
+from business.sources.grants import revoke_right
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.business.conftest import one_more_customer
@@ -117,7 +117,7 @@ def test_a_replay_shows_then_and_now(northerner: User, source: DataSource, shop:
     assert [(used.today, used.is_found_now) for used in replay.evidence] == [("changed", False)]
     assert (history(), done_by("nora")) == (before, by_them)
 
-    withdraw(None, source, of=OrgUnit.objects.get(name="North").group)
+    revoke_right(None, source, of=OrgUnit.objects.get(name="North").group)
     replay = replayed(overseer, answer).context["replay"]
     assert (replay.now.trial.results, replay.now.trial.stop_reason) == ([], "no_evidence")
     assert "75" not in replay.now.trial.text
@@ -142,7 +142,7 @@ def test_a_tool_that_changes_something_is_not_offered(northerner: User, monkeypa
     """The tool says so itself; the trial knows none by name."""
     withheld = DeferredEntries()
     monkeypatch.setattr(DatabaseQuery, "has_side_effects", True)
-    tried = dry_run(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
+    tried = dry_run_question(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
     assert (tried.results, tried.stop_reason) == ([], "no_evidence")
 
 

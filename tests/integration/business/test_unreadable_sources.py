@@ -4,17 +4,17 @@ import pytest
 from django.contrib.auth.models import User
 
 from agent.models import VerifiedAnswer, VerifiedWording
-from agent.verified_answers.matching import statement_for
-from agent.verified_answers.wordings import question_key
+from agent.verified_answers.matching import find_statement_for_question
+from agent.verified_answers.wordings import hash_question
 from authz.permissions import Right
 from authz.principal import Principal
 from business.cleanup import sweep_sandboxes
 from business.models import DataSource
-from business.pipeline import how_read
+from business.pipeline import explain_reading
 from business.results.visibility import Queried
 from business.sources.grants import grant, managed_sources
-from business.sources.services import open_source, open_sources, reach_of, still_visible
-from copilot_site.doctor import data_sources
+from business.sources.services import find_still_visible, list_table_reach, open_source, open_sources
+from copilot_site.doctor import check_data_sources
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of
@@ -41,7 +41,7 @@ def without_host() -> DataSource:
 
 def verify(question: str, source: DataSource) -> None:
     """A statement over a source that a question looks through."""
-    key = question_key(question)
+    key = hash_question(question)
     answer = VerifiedAnswer.unscoped.create(source=source, question=question, question_key=key, sql="SELECT 1")
     VerifiedWording.objects.create(answer=answer, text=question, key=key)
 
@@ -52,24 +52,24 @@ BROKEN = {"sealed", "older", "homeless"}
 def test_the_others_are_asked_as_before_and_the_doctor_names_it(source: DataSource, northerner: User) -> None:
     principal = Principal.of(northerner)
     alone = open_sources(principal)
-    queried = Queried(source="shop", reach=reach_of(alone[0].access.policy))
+    queried = Queried(source="shop", reach=list_table_reach(alone[0].access.policy))
     broken = [without_password(), without_layer(), without_host()]
     for other in broken:
         for right in (Right.VIEW, Right.MANAGE):
             grant(None, other, to=northerner, right=right)
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
-    assert still_visible(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
-    assert how_read(principal, "How many customers are there?", "en").is_read
+    assert find_still_visible(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
+    assert explain_reading(principal, "How many customers are there?", "en").is_read
     for item in (source, *broken):
         verify("How many orders are there?", item)
-    assert statement_for(principal, "How many customers are there?") is None
+    assert find_statement_for_question(principal, "How many customers are there?") is None
     assert managed_sources(principal) == BROKEN
     assert client_of(northerner).get("/").status_code == 200
     sweep_sandboxes()
     for name in BROKEN:
         with pytest.raises(InvalidInput, match=f"data source {name}"):
             open_source(principal, name)
-    found = {finding.name.removeprefix("Data source "): finding for finding in data_sources()}
+    found = {finding.name.removeprefix("Data source "): finding for finding in check_data_sources()}
     assert {name for name, finding in found.items() if not finding.ok} == BROKEN == found.keys() - {"shop"}
     assert all(f"data source {name}" in found[name].detail for name in BROKEN)
 

@@ -9,15 +9,15 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from agent.models import VerifiedAnswer
-from agent.verified_answers.matching import verified_examples
-from agent.verified_answers.services import retire, verify_statement
+from agent.verified_answers.matching import list_verified_examples
+from agent.verified_answers.services import delete_verified_answer, verify_statement
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
 from business.linking.linker import Linker
-from business.linking.schema_prompt import schema_prompt
+from business.linking.schema_prompt import build_schema_prompt
 from business.models import DataSource
 from business.parsing.base import Example
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
@@ -48,7 +48,7 @@ def test_a_verified_statement_is_an_example_and_the_newest_wins(source: DataSour
     principal = Principal.of(manager)
     assert verified(manager) == 0  # no large ones in the North
     verified(manager, f"  {QUESTION} ", SQL + " ")
-    assert verified_examples(principal, source) == [Example(QUESTION, SQL)]
+    assert list_verified_examples(principal, source) == [Example(QUESTION, SQL)]
     out = StringIO()
     call_command("verified_answers", "shop", stdout=out)
     case = json.loads(out.getvalue())
@@ -62,15 +62,15 @@ def test_a_manager_retires_a_statement_and_nobody_else(source: DataSource, manag
     verified(manager)
     answer = VerifiedAnswer.unscoped.get()
     with pytest.raises(NotFound):
-        retire(Principal.of(make_user("sam")), answer.pk)
+        delete_verified_answer(Principal.of(make_user("sam")), answer.pk)
     assert VerifiedAnswer.unscoped.filter(pk=answer.pk).exists()
     principal = Principal.of(manager)
-    retire(principal, answer.pk)
-    assert verified_examples(principal, source) == []
+    delete_verified_answer(principal, answer.pk)
+    assert list_verified_examples(principal, source) == []
     entry = Entry.objects.get(action=Action.VERIFIED_RETIRED, target_id=str(answer.pk))
     assert entry.actor_name == manager.username
     with pytest.raises(NotFound):
-        retire(principal, answer.pk)
+        delete_verified_answer(principal, answer.pk)
 
 
 def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, manager: User) -> None:
@@ -79,7 +79,7 @@ def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, man
     seller, stranger = make_user("sal"), make_user("sam")
     grant(None, source, to=seller, table="sale")
     seen = {
-        name: [e.sql for e in verified_examples(Principal.of(who), source)]
+        name: [e.sql for e in list_verified_examples(Principal.of(who), source)]
         for name, who in (("sal", seller), ("sam", stranger))
     }
     assert seen == {"sal": ["SELECT count(*) FROM sale"], "sam": []}
@@ -104,7 +104,7 @@ def test_an_example_names_no_row_that_others_may_not_see(source: DataSource, man
     share(source, "region")
     for question, sql in NAMING + PLAIN:
         verified(manager, question, sql)
-    seen = {(example.question, example.sql) for example in verified_examples(Principal.of(manager), source)}
+    seen = {(example.question, example.sql) for example in list_verified_examples(Principal.of(manager), source)}
     assert seen == set(PLAIN)
 
 
@@ -112,7 +112,7 @@ def test_a_model_is_told_no_name_of_a_row_of_org_units(source: DataSource, manag
     layer = open_source(Principal.of(manager), "shop").layer
 
     def told(*, everyone: bool = False) -> str:
-        return schema_prompt(Linker.of(named_by(layer, everyone=everyone)).link("How many customers are there?"))
+        return build_schema_prompt(Linker.of(named_by(layer, everyone=everyone)).link("How many customers are there?"))
 
     assert "'Customer 1'" in told(everyone=True)
     assert "'Customer" not in told()
@@ -154,7 +154,7 @@ def test_a_column_that_is_forbidden_later_takes_its_examples_with_it(source: Dat
         for m in layer.semantic_models
     )
     save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
-    assert verified_examples(Principal.of(manager), source) == []
+    assert list_verified_examples(Principal.of(manager), source) == []
 
 
 def test_what_does_not_run_or_answers_nothing_is_not_stored(source: DataSource, manager: User) -> None:

@@ -15,17 +15,17 @@ from django.utils import timezone
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message, VerifiedAnswer
-from agent.verified_answers.services import retire, verify_statement
+from agent.verified_answers.services import delete_verified_answer, verify_statement
 from authz.principal import Principal
 from business.models import DataSource
 from business.results.shown_query import QueryShown
 from business.sources.grants import managed_sources
 from business.sources.services import open_source
-from business.statements.verified_sql import as_of
-from demo.business_data import FILES, OWNERS, may_correct
+from business.statements.verified_sql import update_statement_dates
+from demo.business_data import FILES, OWNERS, grant_correcting
 from demo.company import load_company
-from demo.logins import logins
-from demo.seed import group_of
+from demo.logins import list_logins
+from demo.seed import find_company_group
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import judges, modelled, sent
 from tests.integration.business.writing import Writing
@@ -40,7 +40,7 @@ SQL = "SELECT region, count(*) AS customers FROM customer WHERE country = 'China
 def demo(demo: DataSource) -> DataSource:
     """The demo's business data, and those who may correct its answers."""
     company = load_company()
-    may_correct(demo, [group_of(company, key) for key in OWNERS])
+    grant_correcting(demo, [find_company_group(company, key) for key in OWNERS])
     return demo
 
 
@@ -67,7 +67,7 @@ def correct(username: str, sql: str = SQL) -> int:
 
 
 def test_who_of_the_demo_may_correct_an_answer(demo: DataSource) -> None:
-    everybody = {login.username for login in logins()}
+    everybody = {login.username for login in list_logins()}
     may = {name for name in everybody if managed_sources(Principal.named(name)) == {"demo"}}
     assert may == {"emma", "pieter"}
     offered = set()
@@ -150,7 +150,7 @@ def test_the_same_question_of_anybody_is_answered_by_the_verified_statement_unti
         assert "org_unit" in result_of(message).sql  # guard and sandbox stand before it
     assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
     assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
-    retire(Principal.named("emma"), VerifiedAnswer.unscoped.get().pk)
+    delete_verified_answer(Principal.named("emma"), VerifiedAnswer.unscoped.get().pk)
     assert rows_of(answered("zhao")) == before
 
 
@@ -232,4 +232,6 @@ def test_a_statement_verified_in_november_as_of_another_day() -> None:
         ("extract(year FROM d) = 2026", "this year", "2027-03-02", ""),
         ("d >= '2026-10-01'", "last month against this month", "2027-03-02", ""),
     ):
-        assert as_of(sql, question, verified=date(2026, 11, 21), today=date.fromisoformat(today)) == whole, sql
+        assert (
+            update_statement_dates(sql, question, verified=date(2026, 11, 21), today=date.fromisoformat(today)) == whole
+        ), sql

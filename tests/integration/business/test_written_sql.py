@@ -6,7 +6,7 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from business.models import DataSource
 from business.parsing.base import Example
-from business.statements.examples import similar
+from business.statements.examples import select_similar_examples
 from tests.factories import make_user
 from tests.integration.business.writing import Writing
 
@@ -93,6 +93,6 @@ def test_the_most_similar_examples_come_last() -> None:
         Example("How many loyal customers do we have?", "3"),
         Example("Who was born on Mars", "4"),
     ]
-    assert [example.sql for example in similar(QUESTION, examples)] == ["3"]
-    assert [example.sql for example in similar("哪些客户忠诚", examples)] == ["2"]
-    assert similar("How many are there?", examples) == []
+    assert [example.sql for example in select_similar_examples(QUESTION, examples)] == ["3"]
+    assert [example.sql for example in select_similar_examples("哪些客户忠诚", examples)] == ["2"]
+    assert select_similar_examples("How many are there?", examples) == []

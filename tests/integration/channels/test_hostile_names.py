@@ -23,10 +23,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from copilot_site.lib.text.one_line import one_line
+from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Document, Folder
 from knowledge.services.grant_files import export_grants, import_grants
-from knowledge.services.mails import remind_of_reviews
+from knowledge.services.mails import send_review_reminders
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.feishu_chat import message, message_id, serving_feishu
 from tests.integration.agent.modelled import THIRTY, modelled, sent
@@ -218,7 +218,7 @@ def _in_a_chat(desk: Desk) -> None:
 def _in_mails_and_files(desk: Desk) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE auth_user SET email = 'anna@example.com' WHERE id = %s", [desk.anna.pk])
-    assert remind_of_reviews() == 1
+    assert send_review_reminders() == 1
     assert ORDER not in f"{mail.outbox[0].subject}{mail.outbox[0].body}", "a mailbox has no rights"
     root = Client()
     root.force_login(desk.root)
@@ -263,10 +263,10 @@ def test_a_name_is_folded_where_it_is_written_and_rights_are_read_back_from_thei
     person.save()
     session = Session.objects.create(user=person, title=NAME)
     rows = (
-        ("knowledge_document", "title", document.pk, one_line(NAME)),
+        ("knowledge_document", "title", document.pk, fold_to_one_line(NAME)),
         ("knowledge_folder", "name", document.folder_id, "=1+1 Handbook"),
-        ("agent_session", "title", session.pk, one_line(NAME)),
-        ("auth_user", "first_name", session.user_id, one_line(NAME)),
+        ("agent_session", "title", session.pk, fold_to_one_line(NAME)),
+        ("auth_user", "first_name", session.user_id, fold_to_one_line(NAME)),
     )
     with connection.cursor() as cursor:
         for table, column, pk, expected in rows:

@@ -5,7 +5,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.test import Client
 
-from agent.chat_platforms.answering import answer
+from agent.chat_platforms.answering import answer_message
 from agent.models import ChatMessage
 from tests.factories import allow, make_user
 from tests.feishu_chat import Feishu, encrypted, make_bot, message, message_id, signed
@@ -61,4 +61,4 @@ class Company:
     def work(self) -> None:
         """What a worker does when it is told to look at what waits."""
         for pk in ChatMessage.objects.filter(answered_at=None).values_list("pk", flat=True):
-            async_to_sync(answer)(pk)
+            async_to_sync(answer_message)(pk)

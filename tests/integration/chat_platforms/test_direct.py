@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from agent.chat_platforms.messages import left
+from agent.chat_platforms.messages import find_abandoned_messages
 from agent.chat_platforms.tasks import answer_chat_message
 from agent.models import ChatMessage, Message, Session
-from agent.run_state.threads import in_thread
-from agent.runs.run import complete
+from agent.run_state.threads import run_front_call
+from agent.runs.run import complete_run
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -53,11 +53,13 @@ def test_nobody_gets_what_they_may_not_read(company: Company) -> None:
 
 def test_a_right_that_ends_before_the_answer_is_sent_ends_it(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow(run: Any) -> Any:
-        done = await complete(run)
-        await in_thread(access.take_back, None, [Right.VIEW], company.secret.knowledge_base, of=company.anna)
+        done = await complete_run(run)
+        await run_front_call(
+            access.revoke_place_rights, None, [Right.VIEW], company.secret.knowledge_base, of=company.anna
+        )
         return done
 
-    monkeypatch.setattr("agent.chat_platforms.answering.complete", slow)
+    monkeypatch.setattr("agent.chat_platforms.answering.complete_run", slow)
     said = company.asked(SALARY)
     assert "420,000" in Message.objects.get(role="assistant").content  # it was written
     assert said == "Your access changed while this was answered. Ask again.\nOpen in the chat"
@@ -106,7 +108,7 @@ def test_the_same_event_again_is_answered_once_and_forgotten_after_a_month(compa
     assert ChatMessage.objects.count() == 1
     assert Entry.objects.filter(action=Action.QUESTION_ASKED).count() == 1
     ChatMessage.objects.update(received_at=timezone.now() - timedelta(days=31))
-    assert left() == []
+    assert find_abandoned_messages() == []
     assert not ChatMessage.objects.exists()
 
 
@@ -131,9 +133,9 @@ def test_what_cannot_be_sent_is_tried_again_and_asked_once(company: Company) -> 
     row = ChatMessage.objects.get()
     assert row.answered_at is None
     assert "230002" in row.problem
-    assert left() == []  # whoever had it may still be at it
+    assert find_abandoned_messages() == []  # whoever had it may still be at it
     ChatMessage.objects.update(claimed_at=timezone.now() - timedelta(minutes=2))
-    assert left() == [row.pk]
+    assert find_abandoned_messages() == [row.pk]
     company.feishu.faults.clear()
     company.work()
     assert len(company.feishu.said(message_id(event))) == 1
@@ -162,11 +164,11 @@ def test_a_worker_takes_up_what_nobody_answers(company: Company) -> None:
     """As beat has it looked for: a process that took a message and died leaves it to the workers after a minute."""
     event = message(LEAVE)
     company.post(event)
-    assert left() == []  # whoever took it has a moment
+    assert find_abandoned_messages() == []  # whoever took it has a moment
     ChatMessage.objects.update(received_at=timezone.now() - timedelta(minutes=1))
-    answer_chat_message.apply(args=(str(left()[0]),))
+    answer_chat_message.apply(args=(str(find_abandoned_messages()[0]),))
     assert "30 days" in company.feishu.said(message_id(event))[0]
-    assert left() == []
+    assert find_abandoned_messages() == []
 
 
 def test_what_can_never_be_sent_is_given_up(company: Company) -> None:

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 
 from agent.dialogue.controls import CONTROLS
 from agent.models import AgentProfile, ChatMessage, Message, Session
-from agent.profile_choice import FOR_ALL, profile_of
+from agent.profile_choice import FOR_ALL, find_requested_profile
 from agent.profiles.settings import Options
-from agent.run_state.threads import in_thread
-from agent.runs.run import complete
-from agent.tools.base import allowed_names, default_names
+from agent.run_state.threads import run_front_call
+from agent.runs.run import complete_run
+from agent.tools.base import list_default_tools, list_enabled_tools
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import PermissionSnapshot
@@ -128,14 +128,14 @@ def test_somebody_who_comes_in_while_it_is_answered_is_shown_nothing(company: Co
 @pytest.mark.parametrize("what", ["loses a right", "is disabled"])
 def test_a_member_who_may_read_less_meanwhile_ends_the_answer(company: Company, monkeypatch: Any, what: str) -> None:
     async def slow(run: Any) -> Any:
-        done = await complete(run)
+        done = await complete_run(run)
         if what == "loses a right":
-            await in_thread(access.take_back, None, [Right.VIEW], company.base, of=company.ben)
+            await run_front_call(access.revoke_place_rights, None, [Right.VIEW], company.base, of=company.ben)
         else:
-            await in_thread(User.objects.filter(pk=company.ben.pk).update, is_active=False)
+            await run_front_call(User.objects.filter(pk=company.ben.pk).update, is_active=False)
         return done
 
-    monkeypatch.setattr("agent.chat_platforms.answering.complete", slow)
+    monkeypatch.setattr("agent.chat_platforms.answering.complete_run", slow)
     assert "30 days" not in asked(company, LEAVE)
     assert "30 days" in Message.objects.get(role="assistant").content
 
@@ -164,13 +164,13 @@ def test_a_model_reads_only_what_all_may_read_and_is_offered_only_tools_that_do(
     offered = {tool["function"]["name"] for request in model.requests for tool in request.get("tools", ())}
     assert offered
     assert offered - CONTROLS.keys() <= FOR_ALL
-    every = [*default_names(), "web_search", "web_fetch", "execute_skill_script", "read_skill"]
+    every = [*list_default_tools(), "web_search", "web_fetch", "execute_skill_script", "read_skill"]
     AgentProfile.objects.create(name="All", allowed_tools=every, is_default=True)
     alone = Principal.of(company.anna)
     before = alone.before([company.ben.pk])
-    assert set(allowed_names(profile_of(alone, Options()).tools)) - FOR_ALL
-    assert set(profile_of(before, Options()).tools or ()) == set(every) & FOR_ALL
-    assert profile_of(before, Options()).outside == ()
+    assert set(list_enabled_tools(find_requested_profile(alone, Options()).tools)) - FOR_ALL
+    assert set(find_requested_profile(before, Options()).tools or ()) == set(every) & FOR_ALL
+    assert find_requested_profile(before, Options()).outside == ()
 
 
 def test_each_group_sees_exactly_the_intersection(company: Company) -> None:

@@ -16,9 +16,9 @@ from redis import Redis
 
 from agent.events import StopReason
 from agent.models import AgentProfile, Message
-from agent.runs.leases import lease_key
+from agent.runs.leases import build_lease_key
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from copilot_site.embedded.process import wait_until
 from knowledge.services.access import set_discoverable
@@ -90,7 +90,7 @@ def test_a_run_ends_for_the_reason_of_the_specification(desk: Desk) -> None:
 
 def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -> None:
     def take_it() -> None:
-        take_back(None, [Right.VIEW], desk.base, of=desk.reader)
+        revoke_rights(None, [Right.VIEW], desk.base, of=desk.reader)
         connection.close()  # of this thread
 
     shown = Event()  # who reads what may not be read any more is told so at once, and not how the run ended
@@ -153,7 +153,7 @@ def test_without_a_model_the_readings_are_about_documents_one_may_read(desk: Des
 def leases(message_ids: Iterable[UUID]) -> int:
     """Count the leases of these runs; other files' servers were killed, and their leases run out by themselves."""
     with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
-        return int(valkey.exists(*map(lease_key, message_ids)))
+        return int(valkey.exists(*map(build_lease_key, message_ids)))
 
 
 def test_a_fault_of_ours_is_one_error_event_that_tells_nothing_of_it(
@@ -162,7 +162,7 @@ def test_a_fault_of_ours_is_one_error_event_that_tells_nothing_of_it(
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("a bug of ours")
 
-    monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
+    monkeypatch.setattr(import_module("agent.dialogue.calls"), "store_call_result", broken)
     with desk.client() as client, modelled(SEARCH):
         session_id = client.create_session()
         events = list(client.agent_qa_stream(session_id, KnowledgeQARequest(LEAVE)))

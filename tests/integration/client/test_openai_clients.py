@@ -32,7 +32,7 @@ from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE
@@ -131,7 +131,7 @@ def token(user: User, scope: TokenScope) -> str:
 def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
     AgentProfile.objects.create(name="HR assistant", uses_tools=False)
     with openai(desk) as client:
-        assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", engine().space]
+        assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", load_engine().space]
         with modelled(says("They have 30 days [1]."), judges("supported", quote="30 days")):
             assert asked(client, LEAVE, model="HR assistant").model == "HR assistant"
         with pytest.raises(NotFoundError, match="Choose from: copilot, HR assistant"):
@@ -141,18 +141,18 @@ def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
 def test_texts_are_embedded_as_passages_are(desk: Desk) -> None:
     texts = ["annual leave", "年假"]
     with openai(desk) as client:
-        packed = client.embeddings.create(model=engine().space, input=texts)
-        plain = client.embeddings.create(model=engine().space, input=texts[0], encoding_format="float")
+        packed = client.embeddings.create(model=load_engine().space, input=texts)
+        plain = client.embeddings.create(model=load_engine().space, input=texts[0], encoding_format="float")
         with pytest.raises(BadRequestError, match="tokens are not read here"):
-            client.embeddings.create(model=engine().space, input=[[9, 17]])
-    expected = engine().embedder.embed_passages(texts)
+            client.embeddings.create(model=load_engine().space, input=[[9, 17]])
+    expected = load_engine().embedder.embed_passages(texts)
     assert np.allclose([row.embedding for row in packed.data], expected, atol=1e-6)
     assert np.allclose(plain.data[0].embedding, expected[0], atol=1e-6)
-    assert packed.usage.total_tokens == sum(engine().embedder.count_tokens(texts))
-    body = {"model": engine().space, "input": "leave", "encoding_format": "base64"}
+    assert packed.usage.total_tokens == sum(load_engine().embedder.count_tokens(texts))
+    body = {"model": load_engine().space, "input": "leave", "encoding_format": "base64"}
     headers = {"Authorization": f"Bearer {desk.secret}"}
     answer = httpx.post(f"{desk.url}/v1/embeddings", json=body, headers=headers, timeout=PATIENT_S)
-    assert len(base64.b64decode(answer.json()["data"][0]["embedding"])) == 4 * engine().embedder.dimensions
+    assert len(base64.b64decode(answer.json()["data"][0]["embedding"])) == 4 * load_engine().embedder.dimensions
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -274,7 +274,7 @@ def test_a_fault_of_ours_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_args: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(views, "_model_names", broken)
+    monkeypatch.setattr(views, "_list_model_names", broken)
     response = program(raise_request_exception=False).get("/v1/models")
     assert response.status_code == 500
     assert error_of(response)["code"] == "failed"
@@ -283,7 +283,7 @@ def test_a_fault_of_ours_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.django_db
 def test_one_model_is_read_by_its_name() -> None:
     client = program()
-    for name in ("copilot", engine().space):
+    for name in ("copilot", load_engine().space):
         assert client.get(f"/v1/models/{name}").json() == {
             "id": name, "object": "model", "created": 0, "owned_by": "copilot",
         }  # fmt: skip

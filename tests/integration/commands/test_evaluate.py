@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import Grant, denials_on, give, grants_on
+from authz.rights.grants import Grant, grant_rights, list_denials, list_grants
 from evals.corpus import hidden, load_corpus, load_dataset
 from evals.management.commands.evaluate_parsing import Score, expected_of, ours
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.parsers.base import load
+from knowledge.parsers.base import load_parsers
 from knowledge.retrieval.search import Scope, search
 from tests.factories import allow, make_base, make_document, make_user, prepare_embedder
 from tests.random_tables import make_tables
@@ -89,16 +89,16 @@ def test_answers_are_reported_and_nothing_is_left_of_what_was_hidden(folder: Pat
         assert found[name] == 1, name
     found = report("evaluate_answers", folder, "--hide-relevant")
     assert (found["queries"], found["document_in_three"], found["passage_in_three"]) == (3, 0, 0)
-    assert [grants_on(base) for base in KnowledgeBase.unscoped.all()] == [[Grant("eva", False, Right.VIEW)]]
+    assert [list_grants(base) for base in KnowledgeBase.unscoped.all()] == [[Grant("eva", False, Right.VIEW)]]
     folders = Folder.unscoped.all()
-    assert [(grants_on(row), denials_on(row)) for row in folders] == [([], [])] * folders.count()
+    assert [(list_grants(row), list_denials(row)) for row in folders] == [([], [])] * folders.count()
 
 
 def test_what_is_hidden_is_not_found_whoever_granted_it(folder: Path) -> None:
     report("evaluate_retrieval", folder)
     staff = Group.objects.create(name="staff")
     User.objects.get(username="eva").groups.add(staff)
-    give(None, [Right.VIEW], KnowledgeBase.unscoped.get(), to=staff)
+    grant_rights(None, [Right.VIEW], KnowledgeBase.unscoped.get(), to=staff)
     reader = Principal.named("eva")
     corpus = load_corpus(load_dataset(folder), reader, name="evaluation tiny")
 
@@ -212,7 +212,7 @@ def made(folder: Path, text: str = TEXT, expected: list[dict[str, Any]] = EXPECT
 
 def figures(folder: Path) -> dict[str, Any]:
     """Ours alone."""
-    load()
+    load_parsers()
     score = Score()
     for source, known in expected_of(folder).items():
         score.add(known, ours(folder / source))

@@ -13,7 +13,7 @@ from audit.models import Entry
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import denials_on, grants_on
+from authz.rights.grants import list_denials, list_grants
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.grant_files import export_grants
@@ -63,13 +63,13 @@ def test_every_kind_of_line_is_applied(base: KnowledgeBase, tmp_path: Path) -> N
         "Handbook,Rules \\/ 规章/Travel,,break,,,,,",
         "Handbook,Rules \\/ 规章/Travel,travel.md,allow,anna,,view,2099-01-31,",
     ]
-    access.give(None, Right, Folder.unscoped.get(name="Travel"), to=make_user("kim"))
+    access.grant_place_rights(None, Right, Folder.unscoped.get(name="Travel"), to=make_user("kim"))
     assert imported(tmp_path, HEAD + "\n".join(lines)) == "Lines applied: 4.\n"
-    assert {(g.holder, g.right) for g in grants_on(base)} >= {("staff", Right.VIEW), ("staff", Right.DOWNLOAD)}
-    (denied,) = denials_on(Folder.unscoped.get(name="Rules / 规章"))
+    assert {(g.holder, g.right) for g in list_grants(base)} >= {("staff", Right.VIEW), ("staff", Right.DOWNLOAD)}
+    (denied,) = list_denials(Folder.unscoped.get(name="Rules / 规章"))
     assert (denied.holder, denied.right, denied.reason) == ("anna", Right.VIEW, "left the team")
     assert not Folder.unscoped.get(name="Travel").inherits
-    (grant,) = grants_on(Document.unscoped.get().access)
+    (grant,) = list_grants(Document.unscoped.get().access)
     assert grant.expires_at is not None
     assert timezone.localtime(grant.expires_at).isoformat()[:19] == "2099-01-31T23:59:59"
 
@@ -77,9 +77,11 @@ def test_every_kind_of_line_is_applied(base: KnowledgeBase, tmp_path: Path) -> N
 def test_what_is_written_is_read_again(base: KnowledgeBase, tmp_path: Path) -> None:
     document = Document.unscoped.get()
     kim = make_user("kim")
-    access.give(None, [Right.VIEW], base, to=make_group("guests"), expires_at=timezone.now() + timedelta(days=9))
-    access.deny(None, [Right.VIEW], document, to=kim, reason='a, b; "c"\nd')
-    access.give(None, [Right.MANAGE], document, to=kim)
+    access.grant_place_rights(
+        None, [Right.VIEW], base, to=make_group("guests"), expires_at=timezone.now() + timedelta(days=9)
+    )
+    access.deny_place_rights(None, [Right.VIEW], document, to=kim, reason='a, b; "c"\nd')
+    access.grant_place_rights(None, [Right.MANAGE], document, to=kim)
     access.break_inheritance(None, document)
     before = written()
     assert before.count("\n") > 4
@@ -134,5 +136,5 @@ def test_who_imports_must_manage_each_place(base: KnowledgeBase, tmp_path: Path)
     line = HEAD + "Handbook,,,allow,,staff,view,,"
     with pytest.raises(CommandError, match="Line 2: There is no such knowledge base"):
         imported(tmp_path, line, username="anna")
-    access.give(None, [Right.MANAGE], base, to=User.objects.get(pk=anna.user_id))
+    access.grant_place_rights(None, [Right.MANAGE], base, to=User.objects.get(pk=anna.user_id))
     assert imported(tmp_path, line, username="anna") == "Lines applied: 1.\n"

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from authz.permissions import Right
 from knowledge.ingestion.lease import MAX_ATTEMPTS
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.access import deny
+from knowledge.services.access import deny_place_rights
 from tests.factories import allow, make_base, make_folder, make_user, prepare_embedder
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_the_tree_is_kept_and_what_is_not_read_is_named(editor: User, tree: Path
 def test_a_repetition_changes_nothing_and_a_changed_file_is_a_new_version(editor: User, tree: Path) -> None:
     run(tree)
     for version in DocumentVersion.unscoped.all():
-        ingest(version.pk)
+        run_ingestion(version.pk)
     assert "0 new, 0 changed, 2 unchanged" in run(tree, wait=True)
     (tree / "rules" / "leave.md").write_text("# Leave\n\nThirty-one days.\n")
     assert "0 new, 1 changed, 1 unchanged" in run(tree)
@@ -173,7 +173,7 @@ def test_who_may_add_to_one_folder_alone_imports_there(base: KnowledgeBase, tree
 def test_a_folder_that_refuses_keeps_its_tree_as_it_is(base: KnowledgeBase, editor: User, tree: Path) -> None:
     """A right to add above is none where it was denied: not even to an empty folder."""
     rules = make_folder(base, "rules")
-    deny(None, (Right.ADD,), rules, to=editor)
+    deny_place_rights(None, (Right.ADD,), rules, to=editor)
     said = run(tree)
     assert "0 new, 0 changed, 0 unchanged, 3 refused" in said
     assert not Folder.unscoped.filter(parent=rules).exists()
@@ -209,7 +209,7 @@ def test_a_document_that_failed_is_named_with_its_folder(editor: User, tmp_path:
     (tmp_path / "scans").mkdir()
     (tmp_path / "scans" / "old.pdf").write_bytes(b"no PDF")
     run(tmp_path)
-    ingest(DocumentVersion.unscoped.get().pk)
+    run_ingestion(DocumentVersion.unscoped.get().pk)
     assert "  failed scans/old.pdf: The name ends in .pdf" in run(tmp_path, wait=True)
 
 
@@ -250,7 +250,7 @@ def test_a_tree_that_is_too_deep_is_refused_before_it_makes_folders(editor: User
 def test_a_document_that_may_not_be_added_to_is_refused_and_the_others_are_brought(editor: User, tree: Path) -> None:
     run(tree)
     closed = Document.unscoped.get(filename="leave.md")
-    deny(None, (Right.ADD,), closed, to=editor)
+    deny_place_rights(None, (Right.ADD,), closed, to=editor)
     (tree / "rules" / "leave.md").write_text("# Leave\n\nNo days at all.\n")
     (tree / "rules" / "deep" / "差旅.md").write_text("# 差旅\n\n每日上限 400 元。\n")
     said = run(tree)

@@ -10,16 +10,16 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from psycopg import sql
 
-from agent.profile_choice import Assistant, assistants_for
+from agent.profile_choice import Assistant, list_assistants
 from authz.principal import Principal
 from business.connections.address import Address
 from business.models import DataSource
 from copilot_site.embedded.process import wait_until
 from demo import seed
-from demo.business_data import business_database
-from demo.company import documents, load_company
-from demo.logins import logins
-from demo.wiki import page_names
+from demo.business_data import find_business_database
+from demo.company import list_documents, load_company
+from demo.logins import list_logins
+from demo.wiki import list_page_names
 from knowledge.models import Document
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def no_business_data_left() -> Iterator[None]:
     yield
     with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as admin:
-        name = sql.Identifier(business_database().database)
+        name = sql.Identifier(find_business_database().database)
         admin.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
 
 
@@ -47,7 +47,7 @@ def problems_of_two() -> list[BaseException]:
 
 def _seeded() -> None:
     try:
-        seed.seed(lambda _version_ids: ())
+        seed.seed_company(lambda _version_ids: ())
     finally:
         connections.close_all()
 
@@ -63,13 +63,13 @@ def _waiting() -> int:
 
 
 def offered_to(username: str) -> list[Assistant]:
-    return assistants_for(Principal.of(User.objects.get(username=username)), "en")
+    return list_assistants(Principal.of(User.objects.get(username=username)), "en")
 
 
 def test_the_second_waits_and_finds_the_company_there() -> None:
     assert problems_of_two() == []
-    assert User.objects.count() == len(logins())
-    assert Document.unscoped.count() == len(documents(load_company())) + len(page_names())
+    assert User.objects.count() == len(list_logins())
+    assert Document.unscoped.count() == len(list_documents(load_company())) + len(list_page_names())
     assert DataSource.unscoped.count() == 1
     assistants = {name: {one.name for one in offered_to(name)} for name in ("chen", "zhao")}
     assert assistants == {
@@ -79,5 +79,5 @@ def test_the_second_waits_and_finds_the_company_there() -> None:
 
 
 def test_without_its_lock_the_second_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seed, "_alone", nullcontext)
+    monkeypatch.setattr(seed, "_hold_seed_lock", nullcontext)
     assert problems_of_two()

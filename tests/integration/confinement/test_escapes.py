@@ -19,7 +19,7 @@ from uuid import uuid4
 import pytest
 
 from copilot_site.lib.confinement import landlock
-from copilot_site.lib.confinement.isolation import isolation
+from copilot_site.lib.confinement.isolation import find_isolation
 from copilot_site.lib.confinement.plan import Isolation, Limits, Namespaces
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
 from tests.integration.confinement.attempts import EVERY, ORDINARY, script
@@ -96,7 +96,7 @@ WAYS = [
 
 
 def within(way: Namespaces) -> Isolation:
-    return Isolation(way, landlock.version())
+    return Isolation(way, landlock.find_abi_version())
 
 
 def confined(within: Isolation, code: bytes, *arguments: str, limits: Limits | None = None) -> Ran:
@@ -156,9 +156,9 @@ def test_every_attempt_succeeds_without_confinement(world: World, name: str, tmp
 
 
 def test_this_machine_can_isolate_and_the_best_is_used() -> None:
-    found = isolation()
+    found = find_isolation()
     assert found is not None
-    assert found.landlock == landlock.version()
+    assert found.landlock == landlock.find_abi_version()
 
 
 def test_where_a_layer_does_not_hold_nothing_runs(world: World) -> None:

@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from copilot_site.lib.confinement import running
-from copilot_site.lib.confinement.isolation import isolation, scratch
+from copilot_site.lib.confinement.isolation import find_isolation, open_scratch_folder
 from copilot_site.lib.confinement.namespaces import NOBODY
 from copilot_site.lib.confinement.plan import MIB, Isolation, Limits
-from copilot_site.lib.confinement.remains import files_in, is_too_much, throw_away
+from copilot_site.lib.confinement.remains import delete_tree, is_over_limits, read_files
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
@@ -25,7 +25,7 @@ LONG = "import os\nfor n in range(30): os.mkdir('d' * 250); os.chdir('d' * 250)"
 
 
 def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
-    found = isolation()
+    found = find_isolation()
     assert found is not None
     return asyncio.run(run_confined(found, {"script.py": code.encode()}, "script.py", limits=limits, stdin=stdin))
 
@@ -107,11 +107,11 @@ def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> N
 
     @contextmanager
     def noted(within: Isolation) -> Iterator[Path]:
-        with scratch(within) as folder:
+        with open_scratch_folder(within) as folder:
             made.append(folder)
             yield folder
 
-    monkeypatch.setattr(running, "scratch", noted)
+    monkeypatch.setattr(running, "open_scratch_folder", noted)
     ran(code, replace(LIMITS, wall_s=1.0))
     assert [folder.exists() for folder in made] == [False]
     assert confined() == []
@@ -146,12 +146,12 @@ def test_what_its_rights_hide_is_too_much_and_thrown_away(place: Path) -> None:
     """Root looks past the rights of a folder, others do not: a script could fill the disk behind them."""
     folder = place / "confined"
     (folder / "out" / "locked").mkdir(parents=True)
-    assert not is_too_much((folder / "out",), LIMITS)
+    assert not is_over_limits((folder / "out",), LIMITS)
     (folder / "out" / "locked" / "big").write_bytes(b"x")
     (folder / "out" / "locked" / "inner").mkdir(mode=0o300)
     (folder / "out" / "locked").chmod(0o300)
-    assert is_too_much((folder / "out",), LIMITS)
-    throw_away(folder)
+    assert is_over_limits((folder / "out",), LIMITS)
+    delete_tree(folder)
     assert not folder.exists()
 
 
@@ -159,11 +159,11 @@ def test_a_file_that_cannot_be_read_is_left_out(place: Path) -> None:
     (place / "shut").write_bytes(b"x")
     (place / "open").write_bytes(b"y")
     (place / "shut").chmod(0)
-    assert files_in(place) == {"open": b"y"}
+    assert read_files(place) == {"open": b"y"}
 
 
 async def test_who_is_cancelled_leaves_no_process() -> None:
-    found = isolation()
+    found = find_isolation()
     assert found is not None
     task = asyncio.create_task(run_confined(found, {"s.py": b"import time; time.sleep(60)"}, "s.py"))
     async with asyncio.timeout(10):
@@ -177,7 +177,7 @@ async def test_who_is_cancelled_leaves_no_process() -> None:
 
 async def test_who_is_cancelled_while_it_starts_ends_and_leaves_no_process() -> None:
     """At every step of its beginning."""
-    found = isolation()
+    found = find_isolation()
     assert found is not None
     for steps in range(12):
         task = asyncio.create_task(run_confined(found, {"s.py": b"import time; time.sleep(60)"}, "s.py"))
@@ -194,7 +194,7 @@ def test_no_more_than_a_few_run_at_once() -> None:
     code = "import time; began = time.time(); time.sleep(0.5); print(began, time.time())"
 
     async def several() -> list[Ran]:
-        found = isolation()
+        found = find_isolation()
         assert found is not None
         files = {"script.py": code.encode()}
         return await asyncio.gather(

@@ -23,7 +23,7 @@ from django.db import connection
 
 from agent.conversations.sessions import create_session
 from agent.models import Message, Role
-from agent.runs.reaper import close_abandoned
+from agent.runs.reaper import close_abandoned_runs
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import FolderUserGrant
@@ -32,14 +32,14 @@ from authz.principal import Principal
 from copilot_site import consistency
 from copilot_site.consistency import check_consistency
 from copilot_site.export_all import export_all
-from knowledge.ingestion.lease import claim, kept
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.lease import claim_version, hold_lease
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, ParseStatus, Source, Trigger
-from knowledge.services.access import give
-from knowledge.services.folders import root_folder
+from knowledge.services.access import grant_place_rights
+from knowledge.services.folders import find_root_folder
 from knowledge.services.uploads import upload_document
 from knowledge.sources.reading import read_source
-from knowledge.sources.runs import close_abandoned as close_source_runs
+from knowledge.sources.runs import close_abandoned_source_runs as close_source_runs
 from knowledge.sources.services import save_source
 from knowledge.tasks import reap_ingestion
 from tests.factories import PASSAGE, keeper_of, make_base, make_document, make_folder, make_user, newest_version
@@ -80,7 +80,7 @@ class World:
         self.outsider = make_user("outsider")
 
     def place(self, turn: int) -> Folder:
-        found = Folder.unscoped.filter(parent=root_folder(self.base), name=f"night {turn}").first()
+        found = Folder.unscoped.filter(parent=find_root_folder(self.base), name=f"night {turn}").first()
         return found or make_folder(self.base, f"night {turn}")
 
     def versions(self, turn: int) -> list[DocumentVersion]:
@@ -101,10 +101,10 @@ class World:
     def work(self) -> None:
         """Do what workers, beat and the web process do by themselves after a fault."""
         reap_ingestion()
-        close_abandoned()
+        close_abandoned_runs()
         close_source_runs()
         for version in DocumentVersion.unscoped.filter(parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]):
-            ingest(version.pk)
+            run_ingestion(version.pk)
 
 
 class Case(NamedTuple):
@@ -165,7 +165,7 @@ def rights(world: World, turn: int) -> object:
 
 
 def give_again(world: World, turn: int) -> None:
-    give(None, [Right.VIEW], world.place(turn), to=User.objects.get(username=f"reader {turn}"))
+    grant_place_rights(None, [Right.VIEW], world.place(turn), to=User.objects.get(username=f"reader {turn}"))
 
 
 def of_source(world: World, turn: int) -> list[str]:
@@ -216,7 +216,9 @@ def victim(world: World) -> Iterator[Victim]:
 
 def require_whole(world: World, action: str) -> None:
     """Nothing contradicts itself, and nobody sees more. A killed upload may leave its file, which the check names."""
-    left = [name for name in consistency._files()[1] if str(world.base.pk) in name]  # workers share the folder
+    left = [
+        name for name in consistency._find_lost_files()[1] if str(world.base.pk) in name
+    ]  # workers share the folder
     assert len(left) <= (MOMENTS if action in {"upload", "source"} else 0)
     bad = {result.name: result.detail for result in check_consistency() if not result.ok}
     assert bad.keys() <= {"versions of files"}, bad
@@ -301,14 +303,14 @@ SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[dict[str, str]]]] = 
 @pytest.mark.needs("libfaketime")
 @pytest.mark.parametrize("name", SURROUNDINGS)
 def test_odd_surroundings_cost_at_most_another_try(world: World, name: str) -> None:
-    held = claim(newest_version(make_document(make_folder(world.base))).pk)
+    held = claim_version(newest_version(make_document(make_folder(world.base))).pk)
     assert held is not None
     wholes = {}
     for turn, (action, case) in enumerate(CASES.items(), start=1):
         case.words(world, turn)
         case.again(world, turn)
         wholes[action] = case.outcome(world, turn)
-    with kept(held), SURROUNDINGS[name]() as env, started(world, env) as victim:
+    with hold_lease(held), SURROUNDINGS[name]() as env, started(world, env) as victim:
         codes = {
             action: victim.do(action, "none", 0, case.words(world, -turn))[0]
             for turn, (action, case) in enumerate(CASES.items(), start=1)

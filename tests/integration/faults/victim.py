@@ -32,9 +32,9 @@ from redis import Redis  # noqa: E402
 from authz.permissions import Right  # noqa: E402
 from authz.principal import Principal  # noqa: E402
 from copilot_site.export_all import export_all  # noqa: E402
-from knowledge.ingestion.pipeline import ingest  # noqa: E402
+from knowledge.ingestion.pipeline import run_ingestion  # noqa: E402
 from knowledge.models import Folder, Trigger  # noqa: E402
-from knowledge.services.access import give  # noqa: E402
+from knowledge.services.access import grant_place_rights  # noqa: E402
 from knowledge.services.uploads import upload_document  # noqa: E402
 from knowledge.sources.reading import read_source  # noqa: E402
 from tests.factories import PASSAGE  # noqa: E402
@@ -48,12 +48,12 @@ def upload(folder: str, user: str) -> None:
 
 
 def give_right(folder: str, user: str) -> None:
-    give(None, [Right.VIEW], Folder.unscoped.get(pk=folder), to=User.objects.get(pk=user))
+    grant_place_rights(None, [Right.VIEW], Folder.unscoped.get(pk=folder), to=User.objects.get(pk=user))
 
 
 ACTIONS: dict[str, Callable[..., Any]] = {
     "upload": upload,
-    "import": lambda version: ingest(UUID(version)),
+    "import": lambda version: run_ingestion(UUID(version)),
     "run": lambda session, user: asyncio.run(answer(int(user), UUID(session), LEAVE)),
     "export": lambda folder: list(export_all(Path(folder))),
     "rights": give_right,

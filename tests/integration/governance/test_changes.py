@@ -14,8 +14,8 @@ from authz.explanations.impact import Effects
 from authz.models import FolderUserGrant, OrgUnit, Role, UnitKind
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can
-from knowledge.governance.changes import Change, What, carry_out
+from authz.rights.checks import has_right
+from knowledge.governance.changes import Change, What, apply_place_change
 from knowledge.models import Document, Folder
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, place_url, principal_of, staff, text_of
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def effects_of(world: World, place: Folder | Document, change: Change) -> Effects:
-    effects = carry_out(principal_of(world.boss), place, change)
+    effects = apply_place_change(principal_of(world.boss), place, change)
     assert effects is not None
     return effects
 
@@ -52,27 +52,27 @@ def test_nothing_is_changed_before_it_is_confirmed(world: World) -> None:
     assert not FolderUserGrant.objects.filter(user=world.ben).exists()
     assert not Entry.objects.filter(action=Action.GRANT_GIVEN, detail__user=world.ben.pk).exists()
     assert Entry.objects.get(action=Action.CHANGE_PREVIEWED).detail == {"what": "give", "gaining": 1, "losing": 0}
-    assert carry_out(principal_of(world.boss), world.pay, give, confirmed=effects.fingerprint) is None
-    assert can(principal_of(world.ben), Right.VIEW, world.pay)
+    assert apply_place_change(principal_of(world.boss), world.pay, give, confirmed=effects.fingerprint) is None
+    assert has_right(principal_of(world.ben), Right.VIEW, world.pay)
 
 
 def test_a_denial_is_shown_first_also_where_it_takes_nothing_away(world: World) -> None:
     deny = Change(What.DENY, world.ben, (Right.VIEW,))
     effects = effects_of(world, world.pay, deny)
     assert counted(effects) == {}
-    assert carry_out(principal_of(world.boss), world.pay, deny, confirmed=effects.fingerprint) is None
+    assert apply_place_change(principal_of(world.boss), world.pay, deny, confirmed=effects.fingerprint) is None
     allow(world.ben, world.pay)
-    assert not can(principal_of(world.ben), Right.VIEW, world.pay)
+    assert not has_right(principal_of(world.ben), Right.VIEW, world.pay)
 
 
 def test_a_confirmation_of_other_effects_does_not_count(world: World) -> None:
     give = Change(What.GIVE, world.auditors.group, (Right.VIEW,))
     seen = effects_of(world, world.pay, give)
     world.auditors.group.user_set.add(make_user("carl"))  # meanwhile somebody joined
-    again = carry_out(principal_of(world.boss), world.pay, give, confirmed=seen.fingerprint)
+    again = apply_place_change(principal_of(world.boss), world.pay, give, confirmed=seen.fingerprint)
     assert again is not None
     assert set(counted(again)) == {"ben", "carl"}
-    assert not can(principal_of(world.ben), Right.VIEW, world.pay)
+    assert not has_right(principal_of(world.ben), Right.VIEW, world.pay)
 
 
 def post(user: User, place: Folder | Document, **fields: Any) -> Any:
@@ -84,10 +84,10 @@ def test_the_page_asks_names_and_counts_then_saves(world: World) -> None:
     asked = post(world.mia, world.rules, **fields)
     assert asked.status_code == 200
     assert "One person gains ben view 2 documents" in text_of(asked)
-    assert not can(principal_of(world.ben), Right.VIEW, world.rules)
+    assert not has_right(principal_of(world.ben), Right.VIEW, world.rules)
     saved = post(world.mia, world.rules, **fields, confirmed=asked.context["effects"].fingerprint)
     assert saved.status_code == 302
-    assert can(principal_of(world.ben), Right.VIEW, world.travel)
+    assert has_right(principal_of(world.ben), Right.VIEW, world.travel)
     grant = FolderUserGrant.objects.get(user=world.ben)
     assert (grant.expires_at.year, grant.granted_by) == (2199, world.mia) if grant.expires_at else False
     entry = Entry.objects.filter(action=Action.GRANT_GIVEN).latest("id")

@@ -16,7 +16,7 @@ from authz.explanations.explain import Explanation, Reason
 from authz.models import FolderGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.checks import can
+from authz.rights.checks import has_right
 from authz.rights.governing import is_reviewer
 from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase
@@ -30,7 +30,9 @@ pytestmark = pytest.mark.django_db
 def why(world: World, user: User, place: KnowledgeBase | Folder | Document, right: Right = Right.VIEW) -> Explanation:
     found = {item.right: item for item in explain_rights(principal_of(world.root), user, place)}[right]
     if isinstance(place, Folder | Document):
-        assert found.is_allowed == can(Principal.of(User.objects.get(pk=user.pk)), right, place), "it says what is"
+        assert found.is_allowed == has_right(Principal.of(User.objects.get(pk=user.pk)), right, place), (
+            "it says what is"
+        )
     return found
 
 
@@ -50,7 +52,7 @@ def test_a_yes_names_the_unit_the_grant_and_the_folders_it_came_down(world: Worl
 
 def test_a_denial_wins_over_a_nearer_grant_and_says_its_reason(world: World) -> None:
     allow(world.anna, world.travel)
-    access.deny(None, [Right.VIEW], world.base, to=world.platform.group, reason="leaves in May")
+    access.deny_place_rights(None, [Right.VIEW], world.base, to=world.platform.group, reason="leaves in May")
     found = why(world, world.anna, world.travel_rules)
     assert (found.is_allowed, found.reason) == (False, Reason.DENIED)
     assert found.decisive is not None
@@ -173,8 +175,8 @@ def exported(world: World, user: User, **query: Any) -> list[dict[str, str]]:
 
 
 def test_the_export_is_exactly_what_everybody_may(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.anna)
-    access.give(None, [Right.VIEW], world.salaries, to=world.ben)
+    access.deny_place_rights(None, [Right.VIEW], world.travel, to=world.anna)
+    access.grant_place_rights(None, [Right.VIEW], world.salaries, to=world.ben)
     rows = exported(world, world.root)
     listed = {
         (row["person"], row["place"].rpartition(" / ")[2], row["right"]) for row in rows if row["kind"] == "folder"
@@ -184,7 +186,7 @@ def test_the_export_is_exactly_what_everybody_may(world: World) -> None:
         for user in User.objects.all()
         for folder in Folder.unscoped.filter(kind="folder")
         for right in Right
-        if can(Principal.of(user), right, folder)
+        if has_right(Principal.of(user), right, folder)
     }
     assert listed == expected
     assert ("anna", "Travel", "view") not in listed
@@ -219,7 +221,7 @@ def test_no_cell_is_a_formula(world: World) -> None:
 
 
 def test_the_tree_shows_governed_places_with_what_stands_on_them(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.anna, reason="x")
+    access.deny_place_rights(None, [Right.VIEW], world.travel, to=world.anna, reason="x")
     access.set_discoverable(None, world.travel, is_discoverable=True)
     whole = text_of(client_of(world.boss).get(reverse("rights-tree")))
     assert "Engineering view, download" in whole
@@ -232,8 +234,8 @@ def test_the_tree_shows_governed_places_with_what_stands_on_them(world: World) -
 
 
 def test_what_others_govern_below_a_governed_folder_is_not_shown(world: World) -> None:
-    access.give(None, [Right.MANAGE], world.travel, to=world.boss)
-    access.give(None, [Right.MANAGE], world.house_rules, to=world.boss)
+    access.grant_place_rights(None, [Right.MANAGE], world.travel, to=world.boss)
+    access.grant_place_rights(None, [Right.MANAGE], world.house_rules, to=world.boss)
     access.break_inheritance(None, world.travel)
     access.break_inheritance(None, Document.unscoped.get(pk=world.house_rules.pk))
     secret = make_group("secret", members=[world.ben])
@@ -285,7 +287,7 @@ def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> No
     assert "Travel rules" in page
     assert version.failure_reason in page
     assert "Salaries" not in page
-    access.give(None, [Right.VIEW, Right.CHANGE], world.rules, to=world.mia)
+    access.grant_place_rights(None, [Right.VIEW, Right.CHANGE], world.rules, to=world.mia)
     again = reverse("ingestion-again", args=[world.travel_rules.pk])
     client_of(world.mia).post(again)
     assert Document.unscoped.get(pk=world.travel_rules.pk).versions.get().parse_status == "pending"

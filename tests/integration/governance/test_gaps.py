@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from agent.events import StopReason
 from agent.models import AnswerFault, Citation, Message, PrivacySettings, Rating, Role, Session
-from agent.oversight.gaps import Gap, Signal, gaps_for_keeper, not_shown_first, nothing_found
+from agent.oversight.gaps import Gap, Signal, list_gaps_for_keeper, list_misranked_topics, list_unanswered_topics
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, principal_of, staff, text_of
 
@@ -55,7 +55,7 @@ def test_a_question_is_listed_when_it_is_shared_or_three_people_asked_it(oversee
         answered(anna, PARKING[0])
     answered(ben, PARKING[1])
     own = answered(ben, "食堂几点开门？")
-    found = nothing_found(30)
+    found = list_unanswered_topics(30)
     assert (words(found.shown), found.withheld) == (set(), 2)
     page = text_of(client_of(overseer).get(reverse("gaps")))
     assert "2 more topics are hidden" in page
@@ -64,7 +64,7 @@ def test_a_question_is_listed_when_it_is_shared_or_three_people_asked_it(oversee
 
     answered(cem, PARKING[2])
     client_of(ben).post(reverse("feedback", args=[own.session_id, own.pk]), {"is_shown_to_keepers": "on"})
-    found = nothing_found(30)
+    found = list_unanswered_topics(30)
     assert (words(found.shown), found.withheld) == ({PARKING[2], "食堂几点开门？"}, 0)
     page = text_of(client_of(overseer).get(reverse("gaps")))
     assert {name for name in ("anna", "ben", "cem") if name in page} == set()
@@ -78,9 +78,9 @@ def test_sharing_can_be_taken_back() -> None:
     answer = answered(anna, PARKING[0])
     url = reverse("feedback", args=[answer.session_id, answer.pk])
     client_of(anna).post(url, {"is_shown_to_keepers": "on"})
-    assert len(nothing_found(30).shown) == 1
+    assert len(list_unanswered_topics(30).shown) == 1
     client_of(anna).post(url, {})
-    assert nothing_found(30).shown == []
+    assert list_unanswered_topics(30).shown == []
 
 
 def test_the_setting_lists_every_question_of_the_period() -> None:
@@ -90,7 +90,7 @@ def test_the_setting_lists_every_question_of_the_period() -> None:
     answered(ben, PARKING[1], StopReason.OK, state={"output": {"kind": "passages", "is_declined": True}})
     answered(anna, "How long is leave?", StopReason.OK)
     answered(anna, "An old question about fax machines", minutes_ago=40 * 24 * 60)
-    found = nothing_found(30)
+    found = list_unanswered_topics(30)
     assert [(gap.count, len(gap.people), gap.declined) for gap in found.shown] == [(2, 2, 1)]
     assert found.withheld == 0
 
@@ -117,8 +117,8 @@ def test_signs_of_a_document_that_was_not_shown_first(
     cited(answered(anna, LEAVE, minutes_ago=10, **{"stop_reason": StopReason.OK, **first}))
     if then:
         answered(anna, then[0], StopReason.OK, minutes_ago=then[1])
-    assert {signal for gap in not_shown_first(30).shown for signal in gap.signals} == signals
-    assert nothing_found(30).shown == [], "it is in one list"
+    assert {signal for gap in list_misranked_topics(30).shown for signal in gap.signals} == signals
+    assert list_unanswered_topics(30).shown == [], "it is in one list"
 
 
 def test_another_persons_words_are_no_rephrasing_and_two_failures_are_none() -> None:
@@ -127,8 +127,8 @@ def test_another_persons_words_are_no_rephrasing_and_two_failures_are_none() -> 
     answered(anna, LEAVE, minutes_ago=3)
     answered(ben, OTHER_WORDS, StopReason.OK, minutes_ago=2)
     answered(anna, OTHER_WORDS, minutes_ago=1)
-    assert not_shown_first(30).shown == []
-    assert [gap.count for gap in nothing_found(30).shown] == [2]
+    assert list_misranked_topics(30).shown == []
+    assert [gap.count for gap in list_unanswered_topics(30).shown] == [2]
 
 
 def test_opening_a_lower_source_is_stored_for_ones_own_answer_only() -> None:
@@ -151,7 +151,7 @@ def test_a_keeper_reads_what_readers_of_their_folders_did_not_find(world: World)
 
     def read() -> dict[str, set[str]]:
         people = {"mia": world.mia, "boss": world.boss, "anna": world.anna, "root": world.root}
-        found = {name: words(gaps_for_keeper(principal_of(user), 30)) for name, user in people.items()}
+        found = {name: words(list_gaps_for_keeper(principal_of(user), 30)) for name, user in people.items()}
         return {name: questions for name, questions in found.items() if questions}
 
     assert read() == {"mia": {PARKING[0]}, "boss": {PARKING[0]}}
@@ -162,7 +162,7 @@ def test_a_keeper_reads_what_readers_of_their_folders_did_not_find(world: World)
     assert "anna" not in page
     entry = Entry.objects.get(action=Action.QUESTIONS_READ)
     assert (entry.actor_name, entry.detail["as"], len(entry.detail["answers"])) == ("mia", "keeper", 1)
-    take_back(None, [Right.MANAGE], world.rules, of=world.mia)
+    revoke_rights(None, [Right.MANAGE], world.rules, of=world.mia)
     assert set(read()) == {"boss"}
 
 

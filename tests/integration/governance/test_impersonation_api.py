@@ -65,8 +65,8 @@ def stored_rows() -> tuple[int, ...]:
 
 
 def test_the_lists_are_exactly_theirs_and_filters_never_widen_them(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.anna)
-    access.give(None, [Right.VIEW], world.salaries, to=world.ben)
+    access.deny_place_rights(None, [Right.VIEW], world.travel, to=world.anna)
+    access.grant_place_rights(None, [Right.VIEW], world.salaries, to=world.ben)
     client = signed_in(make_overseer())
     visible: dict[str, tuple[User, set[str], set[str], set[str]]] = {
         "anna": (world.anna, {"Handbook"}, {"Rules"}, {"house.md"}),

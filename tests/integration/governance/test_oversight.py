@@ -10,10 +10,10 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.factories import make_base, make_folder, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
 from tests.integration.governance.world import client_of, staff, text_of
@@ -42,7 +42,7 @@ def test_their_tree_and_search_are_theirs_and_the_banner_names_them(
 ) -> None:
     base, reader = library
     hidden = make_folder(base, "Hidden")
-    access.deny(None, [Right.VIEW], hidden, to=reader)
+    access.deny_place_rights(None, [Right.VIEW], hidden, to=reader)
     url = reverse("see-as", args=[reader.pk])
     page = text_of(client_of(overseer).get(url))
     assert f"You see what {reader.username} sees. Read-only, and recorded." in page
@@ -75,7 +75,7 @@ def test_every_run_carries_the_snapshot_of_what_they_saw(library: tuple[Knowledg
     row = stored(asked(reader, LEAVE))
     snapshot = PermissionSnapshot.objects.get(pk=row.state["authz"]["perm_snapshot_id"])
     assert snapshot.username == row.state["authz"]["user_id"] == reader.username
-    assert folder_ids_in(snapshot) == {root_folder(base).pk}
+    assert folder_ids_in(snapshot) == {find_root_folder(base).pk}
     assert {item["authz"]["perm_snapshot_id"] for item in row.state["evidence_items"]} == {snapshot.pk}
 
 
@@ -93,7 +93,7 @@ def test_a_replay_shows_then_and_now(library: tuple[KnowledgeBase, User], overse
     assert all(used.is_found_now for used in replay.evidence)
     assert LEAVE in text_of(same)
 
-    take_back(None, [Right.VIEW], base, of=reader)
+    revoke_rights(None, [Right.VIEW], base, of=reader)
     Chunk.unscoped.filter(id=row.citations.first().chunk_id).update(text="changed")  # type: ignore[union-attr]
     other = client_of(overseer).get(url).context["replay"]
     assert (other.now.is_same_text, other.now.trial.stop_reason) == (False, "no_evidence")

@@ -13,9 +13,9 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from copilot_site.doctor import mail as look_at_mail
+from copilot_site.doctor import check_mail_server as look_at_mail
 from knowledge.models import Document
-from knowledge.services.mails import remind_of_reviews
+from knowledge.services.mails import send_review_reminders
 from knowledge.services.trash import trash_document
 from knowledge.tasks import remind_of_reviews as hourly
 from tests.factories import allow, make_user
@@ -53,7 +53,7 @@ def test_an_owner_is_told_how_many_documents_and_never_which(world: World) -> No
     anna = with_mail(world.anna)
     owned(world.travel_rules, anna, days=-1)
     owned(world.house_rules, anna, days=7)
-    assert remind_of_reviews() == 1
+    assert send_review_reminders() == 1
     assert told() == {"anna": 2}
     text, subject = str(mail.outbox[0].body), str(mail.outbox[0].subject)
     assert "https://kb.example/library/find/?state=review-soon&owner=anna" in text
@@ -67,18 +67,18 @@ def test_nobody_is_told_of_what_is_far_away_hidden_or_gone(world: World) -> None
     owned(world.travel_rules, anna, days=8)
     owned(world.salaries, ben, days=-1)  # ben may not see it
     owned(world.house_rules, world.mia, days=-1)  # has no address
-    assert remind_of_reviews() == 0
+    assert send_review_reminders() == 0
     assert mail.outbox == []
     gone = with_mail(make_user("gone"))
     allow(gone, world.base)
     owned(world.house_rules, gone, days=-1)
     User.objects.filter(pk=gone.pk).update(is_active=False)
-    assert remind_of_reviews() == 0
+    assert send_review_reminders() == 0
     owned(world.travel_rules, anna, days=-1)
     allow(world.boss, world.rules)
     allow(world.boss, world.rules, Right.CHANGE)
     trash_document(principal_of(world.boss), document_id=world.travel_rules.pk)
-    assert remind_of_reviews() == 0
+    assert send_review_reminders() == 0
 
 
 @pytest.mark.parametrize(("hour", "sent"), [(6, 0), (7, 1), (8, 0)])

@@ -14,19 +14,19 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.models import AccessRequest, FolderUserGrant, RequestState
 from authz.permissions import Right
-from authz.rights.checks import can
+from authz.rights.checks import has_right
 from copilot_site.celery import app as celery_app
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.services import access
 from knowledge.services.access_requests import (
+    find_requestable_folders,
     grant_request,
-    offers,
+    list_own_requests,
+    list_requests_to_decide,
     refuse_request,
     request_access,
-    requests_for,
-    requests_of,
 )
-from knowledge.services.mails import mail_about_request
+from knowledge.services.mails import send_request_mails
 from tests.factories import allow, make_folder, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, principal_of, staff, text_of
 
@@ -42,13 +42,13 @@ def told(world: World) -> World:
 
 def test_a_request_granted_lets_in_until_its_end(told: World) -> None:
     asked = request_access(principal_of(told.anna), folder_id=told.pay.pk, reason="I do the payroll in May.")
-    assert [request.pk for request in requests_for(principal_of(told.boss))] == [asked.pk]
+    assert [request.pk for request in list_requests_to_decide(principal_of(told.boss))] == [asked.pk]
     end = timezone.now() + timedelta(days=30)
     grant_request(principal_of(told.boss), request_id=asked.pk, ends_at=end, answer="Until then.")
-    assert can(principal_of(told.anna), Right.VIEW, told.pay)
-    assert not can(principal_of(told.anna), Right.DOWNLOAD, told.pay)
+    assert has_right(principal_of(told.anna), Right.VIEW, told.pay)
+    assert not has_right(principal_of(told.anna), Right.DOWNLOAD, told.pay)
     assert FolderUserGrant.objects.get(user=told.anna).expires_at == end
-    seen = requests_of(principal_of(told.anna)).get()
+    seen = list_own_requests(principal_of(told.anna)).get()
     assert (seen.state, seen.answer, seen.decided_by) == (RequestState.GRANTED, "Until then.", told.boss)
     actions = [Action.ACCESS_REQUESTED, Action.ACCESS_GRANTED]
     entries = Entry.objects.filter(action__in=actions).order_by("id")
@@ -61,8 +61,8 @@ def test_a_request_granted_lets_in_until_its_end(told: World) -> None:
 def test_a_request_refused_changes_nothing_and_says_why(told: World) -> None:
     asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
     refuse_request(principal_of(told.boss), request_id=asked.pk, answer="Ask HR.")
-    assert not can(principal_of(told.anna), Right.VIEW, told.pay)
-    assert requests_of(principal_of(told.anna)).get().answer == "Ask HR."
+    assert not has_right(principal_of(told.anna), Right.VIEW, told.pay)
+    assert list_own_requests(principal_of(told.anna)).get().answer == "Ask HR."
     assert request_access(principal_of(told.anna), folder_id=told.pay.pk).state == RequestState.OPEN, "once more"
 
 
@@ -71,11 +71,11 @@ def test_only_who_governs_the_folder_decides_and_only_once(told: World) -> None:
     for stranger in (told.mia, told.anna):
         with pytest.raises(NotFound):
             grant_request(principal_of(stranger), request_id=asked.pk)
-    assert not requests_for(principal_of(told.mia)).exists()
+    assert not list_requests_to_decide(principal_of(told.mia)).exists()
     refuse_request(principal_of(told.root), request_id=asked.pk)
     with pytest.raises(InvalidInput, match="already decided"):
         grant_request(principal_of(told.boss), request_id=asked.pk)
-    assert not can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert not has_right(principal_of(told.anna), Right.VIEW, told.pay)
 
 
 def test_an_end_that_has_passed_is_refused_and_the_request_stays_open(told: World) -> None:
@@ -107,12 +107,12 @@ def test_mails_go_to_those_who_decide_and_then_to_whoever_asked(told: World, set
     allow(told.anna, told.pay, Right.MANAGE)  # no staff
     asked = AccessRequest.objects.create(folder=told.pay, user=told.ben)
     settings.MAIL_IS_SET_UP = False
-    assert mail_about_request(asked.pk) == 0
+    assert send_request_mails(asked.pk) == 0
     settings.MAIL_IS_SET_UP = True
 
     def mailed() -> set[str]:
         mail.outbox.clear()
-        mail_about_request(asked.pk)
+        send_request_mails(asked.pk)
         assert not any("Pay" in f"{item.subject} {item.body}" for item in mail.outbox), "a mailbox has no rights"
         return {item.to[0].partition("@")[0] for item in mail.outbox}
 
@@ -154,9 +154,9 @@ def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     url = reverse("access-request-decide", args=[asked.pk])
     assert client_of(told.mia).post(url, {"decision": "grant"}).status_code == 404
     boss.post(url, {"decision": "grant", "until": "tomorrow"})
-    assert not can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert not has_right(principal_of(told.anna), Right.VIEW, told.pay)
     assert boss.post(url, {"decision": "grant", "until": "2199-12-31"}).status_code == 302
-    assert can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert has_right(principal_of(told.anna), Right.VIEW, told.pay)
     assert "until 31 Dec 2199" in text_of(anna.get(reverse("my-requests"))), "the last day, not the midnight after it"
 
 
@@ -177,7 +177,7 @@ def test_who_manages_a_folder_decides_without_a_staff_account_and_nobody_else(to
         client.post(reverse("access-request-decide", args=[asked.pk]), {"decision": "grant"})
         asked.refresh_from_db()
         decided |= {person.username} if asked.decided_by == person else set()
-        assert can(principal_of(asked.user), Right.VIEW, told.pay) == (asked.decided_by == person)
+        assert has_right(principal_of(asked.user), Right.VIEW, told.pay) == (asked.decided_by == person)
         AccessRequest.objects.all().delete()
     assert definitions_in == listed == decided == {"boss", "head", "root"}
     actors = Entry.objects.filter(action=Action.ACCESS_GRANTED).values_list("actor_name", flat=True)
@@ -196,11 +196,11 @@ def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) ->
 def test_an_offer_is_gone_when_it_is_visible_or_hidden_and_tells_the_state(told: World) -> None:
     anna = principal_of(told.anna)
     ids = [told.pay.pk, told.travel.pk]
-    assert [(offer.name, offer.state) for offer in offers(anna, ids).values()] == [("Pay", "")]
+    assert [(offer.name, offer.state) for offer in find_requestable_folders(anna, ids).values()] == [("Pay", "")]
     request_access(anna, folder_id=told.pay.pk)
-    assert offers(anna, ids)[told.pay.pk].state == "open"
+    assert find_requestable_folders(anna, ids)[told.pay.pk].state == "open"
     allow(told.anna, told.pay)
-    assert offers(anna, ids) == {}
+    assert find_requestable_folders(anna, ids) == {}
 
 
 def test_the_api_asks_and_tells_what_became_of_it(told: World) -> None:

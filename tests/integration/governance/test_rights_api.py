@@ -47,7 +47,7 @@ def effects(user: User, *changes: dict[str, Any]) -> dict[str, tuple[dict[str, i
 
 
 def on(place: Any, what: str, **more: Any) -> dict[str, Any]:
-    return {"what": what, "kind": parameters.kind_of(place), "id": str(place.pk), **more}
+    return {"what": what, "kind": parameters.find_place_kind(place), "id": str(place.pk), **more}
 
 
 def everything() -> list[Any]:
@@ -61,7 +61,7 @@ def everything() -> list[Any]:
 
 def test_each_kind_of_change_says_exactly_whom_it_touches_and_saves_nothing(world: World) -> None:
     allow(world.boss, world.travel, Right.MANAGE)
-    access.deny(None, [Right.DOWNLOAD], world.rules, to=world.anna)
+    access.deny_place_rights(None, [Right.DOWNLOAD], world.rules, to=world.anna)
     allow(world.boss, world.pay, Right.MANAGE)
     access.break_inheritance(None, world.pay)
     everybody = {"group": "Engineering", "rights": ["view"]}
@@ -208,7 +208,7 @@ def matrix_of(user: User, base_id: Any) -> Any:
 
 
 def test_the_table_is_what_the_page_shows(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.platform.group)
+    access.deny_place_rights(None, [Right.VIEW], world.travel, to=world.platform.group)
     body = matrix_of(world.boss, world.base.pk).json()
     cells = {
         (row["name"], group): (set(cell["held"]), set(cell["denied"]))

@@ -11,23 +11,23 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from agent.conversations.sessions import messages_of
-from agent.conversations.sharing import read_share, share
-from agent.conversations.transcripts.export import export
+from agent.conversations.sessions import list_branch_messages
+from agent.conversations.sharing import read_share, share_conversation
+from agent.conversations.transcripts.export import export_conversation
 from agent.models import Citation, Message, Role
-from agent.oversight.impersonation import impersonated
+from agent.oversight.impersonation import impersonate_user
 from agent.profiles.settings import Options
 from audit.actions import Action, How
 from audit.models import Entry, Shown
-from audit.record import record
-from audit.titles import titles_of
+from audit.record import record_action
+from audit.titles import find_document_titles
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.documents.text import open_document
 from knowledge.models import Chunk, Document
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.documents import open_original
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from knowledge.services.removal import remove_document
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
@@ -58,8 +58,8 @@ class Case:
         open_document(anna, self.manual.pk)
         open_original(anna, document_id=self.manual.pk)
         session = self.answer.session
-        export(anna, session, messages_of(anna, session), "md", address_of=lambda *_args: "")
-        shared = share(anna, session.pk, self.answer.pk)
+        export_conversation(anna, session, list_branch_messages(anna, session), "md", address_of=lambda *_args: "")
+        shared = share_conversation(anna, session.pk, self.answer.pk)
         read_share(ben, shared.pk)
 
 
@@ -126,7 +126,7 @@ def test_a_person_a_folder_and_a_base_choose_exactly_their_rows(case: Case) -> N
     every = Shown.objects.exclude(how=How.READ)
     for key, rows in (
         (f"person:{case.ben.pk}", every.filter(person_id=case.ben.pk)),
-        (f"folder:{root_folder(case.base).pk}", every.filter(document_id__in=[case.manual.pk, case.pay.pk])),
+        (f"folder:{find_root_folder(case.base).pk}", every.filter(document_id__in=[case.manual.pk, case.pay.pk])),
         (f"base:{other.knowledge_base_id}", every.filter(document_id=other.pk)),
     ):
         page = client.get(reverse("shown"), {"of": key})
@@ -181,7 +181,7 @@ def test_only_readers_of_the_log_open_it_and_only_overseers_replay(case: Case) -
 def test_what_an_overseer_is_shown_of_others_answers_is_indexed(case: Case) -> None:
     olga = auditor("view_entry", "oversee", username="olga")
     assert client_of(olga).get(reverse("replay", args=[case.answer.pk])).status_code == 200
-    with impersonated(Principal.of(olga), case.anna, what="search", text="annual leave") as look:
+    with impersonate_user(Principal.of(olga), case.anna, what="search", text="annual leave") as look:
         look.search("annual leave", top_k=5)
     rows = Shown.objects.filter(person_id=olga.pk, document_id=case.manual.pk)
     assert sorted(rows.values_list("how", "entry__on_behalf_of_name")) == [
@@ -196,10 +196,12 @@ def test_earlier_entries_are_filled_in_by_the_migrations(case: Case) -> None:
     before = index()
     passage = Chunk.unscoped.filter(document=case.pay).first()
     assert passage is not None
-    searched = record(None, Action.SEARCHED, detail={"chunks": [str(passage.id), "odd"]})
-    played = record(None, Action.ANSWER_REPLAYED, case.answer.session, run_id=str(case.answer.pk))
-    shared = record(None, Action.CONVERSATION_SHARED, case.answer.session, detail={"up_to": str(case.answer.pk)})
-    record(None, Action.EVIDENCE_SHOWN, detail={"evidence": {"not": "a list"}, "cited": ["doc:odd:chunk_0001:ab"]})
+    searched = record_action(None, Action.SEARCHED, detail={"chunks": [str(passage.id), "odd"]})
+    played = record_action(None, Action.ANSWER_REPLAYED, case.answer.session, run_id=str(case.answer.pk))
+    shared = record_action(None, Action.CONVERSATION_SHARED, case.answer.session, detail={"up_to": str(case.answer.pk)})
+    record_action(
+        None, Action.EVIDENCE_SHOWN, detail={"evidence": {"not": "a list"}, "cited": ["doc:odd:chunk_0001:ab"]}
+    )
     assert index() == before
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM audit_shown")
@@ -223,7 +225,7 @@ def test_deleted_documents_are_found_by_name_and_named_as_their_removal_knew_the
     gone = uuid4()
     folder, manual = case.manual.folder_id, case.manual.pk
     remove_document(Principal.of(keeper), case.manual)
-    assert titles_of([case.pay.pk, manual, gone]) == {
+    assert find_document_titles([case.pay.pk, manual, gone]) == {
         case.pay.pk: "Pay (in the trash)",
         manual: "Leave (deleted)",
         gone: "deleted document",

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from authz.models import OrgUnit, Role
 from authz.people.roles import create_role
-from authz.people.units import create_unit, join
+from authz.people.units import add_member, create_unit
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Document, Folder, KnowledgeBase
@@ -34,8 +34,8 @@ class World:
         self.platform: OrgUnit = create_unit(None, name="Platform", parent=self.engineering)
         self.auditors: Role = create_role(None, name="auditors")
         self.anna, self.ben = make_user("anna"), make_user("ben")
-        join(None, self.platform, user=self.anna)
-        join(None, self.auditors, user=self.ben)
+        add_member(None, self.platform, user=self.anna)
+        add_member(None, self.auditors, user=self.ben)
         allow(self.engineering.group, self.rules, Right.VIEW, Right.DOWNLOAD)
         self.boss, self.mia = staff("boss"), staff("mia")
         allow(self.boss, self.base, Right.MANAGE)

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from knowledge.graph.building import fill
+from knowledge.graph.building import fill_base_graph
 from knowledge.models import GraphReading
 from tests.factories import make_base, make_document
 
@@ -21,17 +21,17 @@ def test_a_document_that_cannot_be_read_waits_for_somebody_and_keeps_no_other(mo
     def broken(*_given: Any, **_more: Any) -> None:
         raise ValueError("no such form")
 
-    monkeypatch.setattr("knowledge.graph.building.certain", broken)
-    fill(base.pk)
+    monkeypatch.setattr("knowledge.graph.building.extract_statements", broken)
+    fill_base_graph(base.pk)
     assert GraphReading.objects.get(document__knowledge_base=base).problem == "unexpected: ValueError"
-    assert fill(base.pk) == 0, "it is not read again and again"
+    assert fill_base_graph(base.pk) == 0, "it is not read again and again"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_what_a_model_had_read_is_forgotten_and_its_documents_are_read_again() -> None:
     base = make_base()
     document = make_document(base, "harbour.md", TEXT, ingested=True)
-    fill(base.pk)
+    fill_base_graph(base.pk)
     before, after = ("knowledge", "0002_blocks_and_losses"), ("knowledge", "0003_graph_by_form_alone")
     executor = MigrationExecutor(connection)
     latest = executor.loader.graph.leaf_nodes()
@@ -50,4 +50,4 @@ def test_what_a_model_had_read_is_forgotten_and_its_documents_are_read_again() -
         assert new.get_model("knowledge", "KnowledgeBase")._base_manager.get(pk=base.pk).graph == "certain"
     finally:
         MigrationExecutor(connection).migrate(latest)
-    assert fill(base.pk) == 1
+    assert fill_base_graph(base.pk) == 1

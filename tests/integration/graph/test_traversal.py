@@ -8,10 +8,16 @@ from django.db.models import Q, Value
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
-from knowledge.graph.building import fill
-from knowledge.graph.drawing import picture_of
-from knowledge.graph.traversal import Neighbourhood, Reach, about_document, about_entity, about_question
+from authz.rights.grants import revoke_rights
+from knowledge.graph.building import fill_base_graph
+from knowledge.graph.drawing import build_picture
+from knowledge.graph.traversal import (
+    Neighbourhood,
+    Reach,
+    traverse_from_document,
+    traverse_from_entity,
+    traverse_from_question,
+)
 from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services.trash import restore_document, trash_document
@@ -37,7 +43,7 @@ PLAIN = "# News\n\nThe track-api was down for an hour, said Team Falcon.\n"
 
 
 def filled(base: KnowledgeBase) -> KnowledgeBase:
-    fill(base.pk)
+    fill_base_graph(base.pk)
     return base
 
 
@@ -71,18 +77,18 @@ shared_company, company = share_world("company", make_company)
 
 
 def test_two_steps_lead_from_a_service_to_who_leads_its_team(company: dict[str, Any]) -> None:
-    found = about_question(company["insider"], "Who leads the team that owns track-api?", Scope())
+    found = traverse_from_question(company["insider"], "Who leads the team that owns track-api?", Scope())
     assert ("track-api", "Team", "Team Falcon") in stated(found)
     assert ("Team Falcon", "Lead", "Sun Rui") in stated(found)
     hops = {entity.name: entity.hops for entity in found.entities}
     assert (hops["track-api"], hops["Team Falcon"], hops["Sun Rui"]) == (0, 1, 2)
-    near = names(about_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1)))
+    near = names(traverse_from_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1)))
     assert ("Team Falcon" in near, "Sun Rui" in near) == (True, False)
 
 
 def test_a_walk_ends_where_the_passages_do_that_may_be_read(company: dict[str, Any]) -> None:
     """The closed document makes Sun Rui known: for the reader there is no such entity, relation or passage."""
-    found = about_question(company["reader"], "Who leads the team that owns track-api?", Scope())
+    found = traverse_from_question(company["reader"], "Who leads the team that owns track-api?", Scope())
     assert "Team Falcon" in names(found)
     assert "Sun Rui" not in names(found)
     assert not {item for item in stated(found) if "Sun Rui" in item}
@@ -94,9 +100,9 @@ def test_nobody_learns_from_their_own_words_what_a_hidden_passage_makes_known(co
     make_document(company["open"], "guess.md", "# Guess\n\nIs it sun rui who leads, or dock-planner?\n", ingested=True)
     filled(company["base"])
     assert "sun rui" not in {
-        name.lower() for name in names(about_question(company["reader"], "Sun Rui dock-planner", Scope()))
+        name.lower() for name in names(traverse_from_question(company["reader"], "Sun Rui dock-planner", Scope()))
     }
-    found = names(about_question(company["insider"], "Sun Rui", Scope()))
+    found = names(traverse_from_question(company["insider"], "Sun Rui", Scope()))
     assert "Sun Rui" in found
 
 
@@ -107,47 +113,47 @@ def test_the_guard_that_stands_on_what_defines_is_what_hides_it(
     make_document(company["open"], "guess.md", "# Guess\n\nIs it sun rui who leads?\n", ingested=True)
     filled(company["base"])
     monkeypatch.setattr("knowledge.graph.traversal._MADE", "EXISTS (SELECT 1 WHERE {entity} IS NOT NULL){may_d:.0}")
-    assert about_question(company["reader"], "Sun Rui", Scope()).entities
+    assert traverse_from_question(company["reader"], "Sun Rui", Scope()).entities
 
 
 def test_a_right_that_is_taken_back_is_gone_at_once(company: dict[str, Any]) -> None:
-    take_back(None, [Right.VIEW], company["open"], of=company["reader_user"])
-    assert about_question(company["reader"], "track-api", Scope()) == Neighbourhood([], [], [])
+    revoke_rights(None, [Right.VIEW], company["open"], of=company["reader_user"])
+    assert traverse_from_question(company["reader"], "track-api", Scope()) == Neighbourhood([], [], [])
 
 
 def test_what_lies_in_the_trash_is_not_there_and_comes_back(company: dict[str, Any]) -> None:
     keeper = keeper_of(company["open"])
     trash_document(keeper, document_id=company["teams"].pk)
-    assert "Sun Rui" not in names(about_question(company["insider"], "track-api", Scope()))
+    assert "Sun Rui" not in names(traverse_from_question(company["insider"], "track-api", Scope()))
     restore_document(keeper, document_id=company["teams"].pk)
-    assert "Sun Rui" in names(about_question(company["insider"], "track-api", Scope()))
+    assert "Sun Rui" in names(traverse_from_question(company["insider"], "track-api", Scope()))
 
 
 def test_an_older_version_says_nothing_from_the_moment_the_newer_one_answers(company: dict[str, Any]) -> None:
     """Before and after the graph was read again."""
     make_document(company["teams"].folder, "teams.md", "# Teams on call\n\nNobody leads.\n", ingested=True)
-    assert "Sun Rui" not in names(about_question(company["insider"], "track-api", Scope()))
+    assert "Sun Rui" not in names(traverse_from_question(company["insider"], "track-api", Scope()))
     filled(company["base"])
-    assert "Sun Rui" not in names(about_question(company["insider"], "track-api Sun Rui", Scope()))
+    assert "Sun Rui" not in names(traverse_from_question(company["insider"], "track-api Sun Rui", Scope()))
     assert not GraphEntity.unscoped.filter(key="sun rui").exists()
 
 
 def test_a_scope_narrows_the_walk(company: dict[str, Any]) -> None:
     narrow = Scope(document_ids=(company["owners"].pk,))
-    found = about_question(company["insider"], "track-api", narrow)
+    found = traverse_from_question(company["insider"], "track-api", narrow)
     assert "Team Falcon" in names(found)
     assert "Sun Rui" not in names(found)
     elsewhere = Scope(knowledge_base_ids=(make_base().pk,))
-    assert about_question(company["insider"], "track-api", elsewhere).entities == []
+    assert traverse_from_question(company["insider"], "track-api", elsewhere).entities == []
 
 
 def test_the_neighbourhood_of_a_document_and_of_an_entity(company: dict[str, Any]) -> None:
-    of_document = about_document(company["insider"], company["teams"].pk)
+    of_document = traverse_from_document(company["insider"], company["teams"].pk)
     assert {"Team Falcon", "Sun Rui", "Teams on call"} <= names(of_document)
-    assert about_document(company["reader"], company["teams"].pk) == Neighbourhood([], [], [])
+    assert traverse_from_document(company["reader"], company["teams"].pk) == Neighbourhood([], [], [])
     rui = next(entity.id for entity in of_document.entities if entity.name == "Sun Rui")
-    assert "Team Falcon" in names(about_entity(company["insider"], rui))
-    assert about_entity(company["reader"], rui) == Neighbourhood([], [], [])
+    assert "Team Falcon" in names(traverse_from_entity(company["insider"], rui))
+    assert traverse_from_entity(company["reader"], rui) == Neighbourhood([], [], [])
 
 
 def test_the_models_show_what_the_statement_shows(company: dict[str, Any]) -> None:
@@ -165,7 +171,7 @@ def test_the_models_show_what_the_statement_shows(company: dict[str, Any]) -> No
 
 def test_without_the_filter_the_tests_above_are_red(company: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knowledge.graph.traversal._MAY", "CROSS JOIN (SELECT 1) AS {m}_of")
-    assert "Sun Rui" in names(about_question(company["reader"], "track-api", Scope()))
+    assert "Sun Rui" in names(traverse_from_question(company["reader"], "track-api", Scope()))
     monkeypatch.setattr(GraphMention, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
     assert GraphEntity.objects.visible_to(company["reader"]).filter(key="sun rui").exists()
 
@@ -188,6 +194,6 @@ def test_a_picture_leads_to_no_passage_that_may_not_be_read() -> None:
     allow(reader, open_folder)
     principal = Principal.of(reader)
     start = GraphEntity.unscoped.get(key="KG-400")
-    picture = picture_of(principal, about_entity(principal, start.pk))
+    picture = build_picture(principal, traverse_from_entity(principal, start.pk))
     assert {node.entity.name for node in picture.nodes} >= {"KG-400", "KG-500"}
     assert {line.document_id for line in picture.lines} == {mine.pk}

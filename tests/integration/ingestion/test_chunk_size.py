@@ -8,10 +8,10 @@ from django.core.management import call_command
 from django.test import override_settings
 
 from authz.principal import Principal
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Chunk, DocumentVersion, ParseStatus
 from knowledge.retrieval.search import search
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 
 pytestmark = pytest.mark.django_db
@@ -34,8 +34,8 @@ def reindexed() -> str:
 @pytest.fixture
 def version() -> DocumentVersion:
     prepare_embedder()
-    version = newest_version(make_document(root_folder(make_base()), "rules.md", TEXT))
-    ingest(version.pk)
+    version = newest_version(make_document(find_root_folder(make_base()), "rules.md", TEXT))
+    run_ingestion(version.pk)
     return version
 
 

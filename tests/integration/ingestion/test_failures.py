@@ -16,7 +16,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.embedding.base import EmbedderOptions, EmbedderUnavailable, embedders
 from knowledge.embedding.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.ingestion.lease import MAX_ATTEMPTS
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import ChunkIndex, Document, DocumentVersion, ParseStatus, StageStatus
 from knowledge.retrieval import engine
 from knowledge.services.documents import retry_document
@@ -68,7 +68,7 @@ def test_a_bad_file_fails_with_a_reason_for_people(filename: str, content: bytes
     entry = Entry.objects.get(action=Action.DOCUMENT_FAILED)
     assert (entry.outcome, entry.reason, entry.target_id) == (Outcome.ERROR, code, str(document.pk))
     assert (version.lease, version.lease_expires_at) == (None, None)
-    ingest(version.pk)
+    run_ingestion(version.pk)
     assert state(version) == (ParseStatus.FAILED, code, 1), "what is finished is not worked on again"
 
 
@@ -86,10 +86,10 @@ def test_after_the_last_attempt_it_is_given_up_and_a_person_can_try_again() -> N
     content = lose_original(version)
     for attempt in range(1, MAX_ATTEMPTS):
         with pytest.raises(FileNotFoundError):
-            ingest(version.pk)
+            run_ingestion(version.pk)
         assert state(version) == (ParseStatus.PENDING, None, attempt), "a temporary error gives it back"
         assert version.lease is None
-    ingest(version.pk)
+    run_ingestion(version.pk)
     assert state(version) == (ParseStatus.FAILED, "gave_up", MAX_ATTEMPTS)
     assert f"{MAX_ATTEMPTS} attempts (FileNotFoundError)" in version.failure_reason
 
@@ -98,7 +98,7 @@ def test_after_the_last_attempt_it_is_given_up_and_a_person_can_try_again() -> N
     retry_document(keeper(), document_id=document.pk)
     assert state(version) == (ParseStatus.PENDING, None, 0)
     assert stages(version) == [StageStatus.PENDING] * 4
-    ingest(version.pk)
+    run_ingestion(version.pk)
     assert state(version) == (ParseStatus.COMPLETED, None, 1)
     assert Entry.objects.filter(action=Action.DOCUMENT_RETRIED, actor_name="keeper").count() == 1
 
@@ -129,9 +129,9 @@ def served(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     with serving(EmbeddingService(lambda texts: [[3.0, 4.0 * (len(text) % 2)] for text in texts])) as service:
         settings.EMBEDDER = "impatient"
         settings.EMBEDDER_OPTIONS = {**settings.EMBEDDER_OPTIONS, "base_url": service.base_url}
-        engine._embedder.cache_clear()
+        engine._load_embedder.cache_clear()
         yield service
-    engine._embedder.cache_clear()
+    engine._load_embedder.cache_clear()
 
 
 def test_an_embedding_service_that_is_away_interrupts_and_the_work_goes_on_where_it_stopped(
@@ -142,14 +142,14 @@ def test_an_embedding_service_that_is_away_interrupts_and_the_work_goes_on_where
     answering = settings.EMBEDDER_OPTIONS
     settings.EMBEDDER_OPTIONS = {**answering, "base_url": f"http://127.0.0.1:{closed_port()}/v1"}
     with pytest.raises(EmbedderUnavailable):
-        ingest(version.pk)
+        run_ingestion(version.pk)
     assert state(version) == (ParseStatus.PENDING, None, 1)
     parsed_at = version.stages.get(name="parse").finished_at
     assert parsed_at is not None
 
     settings.EMBEDDER_OPTIONS = answering
-    engine._embedder.cache_clear()
-    ingest(version.pk)
+    engine._load_embedder.cache_clear()
+    run_ingestion(version.pk)
     assert state(version) == (ParseStatus.COMPLETED, None, 2)
     assert version.stages.get(name="parse").finished_at == parsed_at, "what is done is not done again"
     assert Document.unscoped.get(pk=document.pk).current_version == version
@@ -159,7 +159,7 @@ def test_an_embedding_service_that_is_away_interrupts_and_the_work_goes_on_where
 def test_a_service_that_refuses_us_is_a_failure_with_its_name_and_no_secret(served: EmbeddingService) -> None:
     served.faults = [(401, {"error": {"message": "wrong key sk-12345"}})] * 5
     version = newest_version(make_document(make_base()))
-    ingest(version.pk)
+    run_ingestion(version.pk)
     assert state(version) == (ParseStatus.FAILED, "unexpected", 1)
     assert "EmbedderMisconfigured" in version.failure_reason
     assert "sk-12345" not in version.failure_reason

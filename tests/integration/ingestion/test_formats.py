@@ -3,11 +3,11 @@
 import pytest
 
 from authz.principal import Principal
-from knowledge.ingestion.pipeline import ingest
-from knowledge.ingestion.stages import load_parsed
+from knowledge.ingestion.pipeline import run_ingestion
+from knowledge.ingestion.stages import load_parsed_document
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, ParseStatus, StageStatus
 from knowledge.retrieval.search import search
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.contract.test_parsers import FORMATS, PROSE, SAMPLES, name_of
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 
@@ -29,7 +29,7 @@ def test_a_file_is_read_split_indexed_and_published(name: str) -> None:
     assert {stage.status for stage in version.stages.all()} == {StageStatus.DONE}
     assert all(stage.items_done == stage.items_total for stage in version.stages.all())
 
-    text = load_parsed(version).text
+    text = load_parsed_document(version).text
     chunks = chunks_of(document)
     assert "".join(text[chunk.start : chunk.end] for chunk in chunks) == text
     assert [chunk.position for chunk in chunks] == list(range(len(chunks)))
@@ -87,7 +87,7 @@ def test_a_simplified_question_finds_a_traditional_document_and_is_shown_its_own
     base, reader = make_base(), make_user()
     allow(reader, base)
     for name, text in (("leave.md", TRADITIONAL), ("travel.md", SIMPLIFIED)):
-        ingest(newest_version(make_document(root_folder(base), name, text)).pk)
+        run_ingestion(newest_version(make_document(find_root_folder(base), name, text)).pk)
     hit = search(Principal.of(reader), "新进员工的试用期是几个月？").hits[0]
     assert "新進員工的試用期為三個月" in hit.passage.text
     assert (hit.scores.dense_rank, hit.scores.lexical_rank) == (1, 1)

@@ -14,10 +14,18 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from copilot_site.embedded.process import wait_until
-from copilot_site.lib.process_names import name_of_process
+from copilot_site.lib.process_names import find_process_name
 from knowledge.ingestion import lease, pipeline
-from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
-from knowledge.ingestion.pipeline import Step, ingest
+from knowledge.ingestion.lease import (
+    LEASE,
+    MAX_ATTEMPTS,
+    LeaseLost,
+    claim_version,
+    hold_lease,
+    open_fenced_transaction,
+    release_for_retry,
+)
+from knowledge.ingestion.pipeline import Step, run_ingestion
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
 from knowledge.tasks import ingest_version, reap_ingestion
@@ -85,27 +93,27 @@ def everything(version: DocumentVersion) -> dict[str, list[Any]]:
 
 
 def test_one_claim_wins_and_counts_the_attempt(version: DocumentVersion) -> None:
-    claimed = claim(version.pk)
+    claimed = claim_version(version.pk)
     assert claimed is not None
     assert (claimed.parse_status, claimed.attempts) == (ParseStatus.PROCESSING, 1)
-    assert claim(version.pk) is None
-    ingest(version.pk)  # a second delivery of the same message
+    assert claim_version(version.pk) is None
+    run_ingestion(version.pk)  # a second delivery of the same message
     version.refresh_from_db()
     assert (version.parse_status, version.lease, version.attempts) == (ParseStatus.PROCESSING, claimed.lease, 1)
 
 
 def test_an_expired_lease_is_free_and_the_old_holder_is_refused(version: DocumentVersion) -> None:
-    slow = claim(version.pk)
+    slow = claim_version(version.pk)
     assert slow is not None
     expire(version)
-    quick = claim(version.pk)
+    quick = claim_version(version.pk)
     assert quick is not None
     assert quick.lease != slow.lease
-    with pytest.raises(LeaseLost), fenced(slow):
+    with pytest.raises(LeaseLost), open_fenced_transaction(slow):
         change(version, page_count=99)
-    with fenced(quick):
+    with open_fenced_transaction(quick):
         pass
-    let_go(slow)
+    release_for_retry(slow)
     version.refresh_from_db()
     assert (version.lease, version.page_count, version.attempts) == (quick.lease, None, 2)
 
@@ -118,11 +126,11 @@ def test_what_an_ended_process_of_this_machine_held_is_free_at_once(
     version: DocumentVersion, holder: str, is_free: bool, django_capture_on_commit_callbacks: Commit
 ) -> None:
     drained("interactive")
-    held = claim(version.pk)
+    held = claim_version(version.pk)
     assert held is not None
-    assert held.lease_holder == name_of_process(os.getpid())
+    assert held.lease_holder == find_process_name(os.getpid())
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        alive = name_of_process(process.pid)
+        alive = find_process_name(process.pid)
     names = {"ended": alive, "reused": f"{held.lease_holder}0", "alive": held.lease_holder, "": ""}
     names["another_machine"] = alive.replace(alive.split()[0], "another-machine")
     change(version, lease_holder=names[holder])
@@ -130,7 +138,7 @@ def test_what_an_ended_process_of_this_machine_held_is_free_at_once(
         reap_ingestion()
     assert drained("interactive") == [version.pk] * is_free
     change(version, lease_expires_at=held.lease_expires_at)  # as a message that comes back before the reaper finds it
-    assert (claim(version.pk) is not None) == is_free
+    assert (claim_version(version.pk) is not None) == is_free
 
 
 @pytest.mark.django_db(transaction=True)
@@ -138,7 +146,7 @@ def test_a_lease_is_renewed_again_after_its_connection_was_cut(
     version: DocumentVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "RENEW_S", 0.02)
-    held = claim(version.pk)
+    held = claim_version(version.pk)
     assert held is not None
     fresh = DocumentVersion.unscoped.filter(pk=version.pk, lease_expires_at__gt=timezone.now())
 
@@ -146,7 +154,7 @@ def test_a_lease_is_renewed_again_after_its_connection_was_cut(
         expire(version)
         return wait_until(fresh.exists, timeout_s=30)
 
-    with kept(held):
+    with hold_lease(held):
         assert is_renewed()
         with connection.cursor() as cursor:
             cursor.execute(
@@ -160,8 +168,8 @@ def test_a_lease_is_renewed_again_after_its_connection_was_cut(
 @pytest.mark.parametrize("gone", [ParseStatus.COMPLETED, ParseStatus.FAILED])
 def test_a_finished_version_cannot_be_claimed(version: DocumentVersion, gone: ParseStatus) -> None:
     change(version, parse_status=gone)
-    assert claim(version.pk) is None
-    assert claim(uuid4()) is None
+    assert claim_version(version.pk) is None
+    assert claim_version(uuid4()) is None
 
 
 @pytest.mark.parametrize("stage", StageName.values)
@@ -175,14 +183,14 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
         at_theft.update(everything(version))
 
     monkeypatch.setattr(pipeline, "STEPS", before(stage, stolen))
-    ingest(version.pk)
+    run_ingestion(version.pk)
     assert at_theft
     assert everything(version) == at_theft
 
 
 def test_without_the_theft_the_same_steps_finish(version: DocumentVersion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "STEPS", before(StageName.PUBLISH, lambda version: None))
-    ingest(version.pk)
+    run_ingestion(version.pk)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
 
@@ -197,7 +205,7 @@ def test_the_work_of_a_killed_worker_goes_on_where_it_stopped(
     drained("interactive")
     monkeypatch.setattr(pipeline, "STEPS", before(stage, die))
     with pytest.raises(Killed):
-        ingest(version.pk)
+        run_ingestion(version.pk)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.PROCESSING
     finished = dict(version.stages.filter(finished_at__isnull=False).values_list("name", "finished_at"))
@@ -212,7 +220,7 @@ def test_the_work_of_a_killed_worker_goes_on_where_it_stopped(
     assert drained("interactive") == [version.pk]
 
     monkeypatch.setattr(pipeline, "STEPS", STEPS)
-    ingest(version.pk)
+    run_ingestion(version.pk)
     version.refresh_from_db()
     assert (version.parse_status, version.attempts) == (ParseStatus.COMPLETED, 2)
     assert {name: version.stages.get(name=name).finished_at for name in finished} == finished
@@ -223,9 +231,9 @@ def test_a_file_that_kills_every_worker_is_given_up(version: DocumentVersion, mo
     monkeypatch.setattr(pipeline, "STEPS", before(StageName.PARSE, die))
     for _attempt in range(MAX_ATTEMPTS):
         with pytest.raises(Killed):
-            ingest(version.pk)
+            run_ingestion(version.pk)
         expire(version)
-    ingest(version.pk)  # nobody takes it a fourth time
+    run_ingestion(version.pk)  # nobody takes it a fourth time
     reap_ingestion()
     version.refresh_from_db()
     assert (version.parse_status, version.attempts) == (ParseStatus.FAILED, MAX_ATTEMPTS)

@@ -14,10 +14,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.celery import app
 from knowledge import tasks
-from knowledge.ingestion.pipeline import Share, ingest
+from knowledge.ingestion.pipeline import Share, run_ingestion
 from knowledge.models import DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from knowledge.services.uploads import upload_document
 from knowledge.tasks import MAX_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
@@ -61,7 +61,7 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
         reap_ingestion()
     (waiting,) = drained("interactive")
     prepare_embedder()
-    ingest(waiting)
+    run_ingestion(waiting)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
 
@@ -78,7 +78,7 @@ def test_whoever_uploads_without_end_keeps_nobody_else_waiting(django_capture_on
         with django_capture_on_commit_callbacks(execute=True):
             for number in range(count):
                 file = ContentFile(f"{person.pk} {number}".encode())
-                folder = root_folder(base).pk
+                folder = find_root_folder(base).pk
                 name = f"{person.pk}-{number}.txt"
                 uploads.append(upload_document(Principal.of(person), folder_id=folder, filename=name, file=file))
         return [upload.version.pk for upload in uploads]

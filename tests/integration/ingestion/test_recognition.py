@@ -15,15 +15,15 @@ from authz.principal import Principal
 from knowledge import tasks
 from knowledge.documents.text import Cited, open_document
 from knowledge.ingestion import pictures
-from knowledge.ingestion.pipeline import Share, ingest
-from knowledge.ingestion.stages import load_parsed
+from knowledge.ingestion.pipeline import Share, run_ingestion
+from knowledge.ingestion.stages import load_parsed_document
 from knowledge.models import Chunk, Document, ParseStatus, Recognition
 from knowledge.parsers import sandbox
 from knowledge.parsers.base import ParseFailed
 from knowledge.retrieval.search import search
 from knowledge.services.documents import delete_document
 from knowledge.services.folders import change_knowledge_base
-from knowledge.services.reindex import outdated_versions
+from knowledge.services.reindex import list_outdated_versions
 from knowledge.tasks import ingest_version
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
@@ -78,10 +78,10 @@ def test_a_scan_is_read_cited_and_shown_read_again_without_recognition_and_delet
     base, manager, version = document.knowledge_base, make_user(is_superuser=True), newest_version(document)
     allow(manager, base, *Right)
     make_document(base, "typed.md", "# Parking\n\nVisitors park outside.\n", ingested=True)
-    assert list(outdated_versions(base)) == []
+    assert list(list_outdated_versions(base)) == []
     base.recognition = Recognition.OFF
     change_knowledge_base(Principal.of(manager), base)
-    assert list(outdated_versions(base)) == [version]
+    assert list(list_outdated_versions(base)) == [version]
 
     storage, name = version.file.storage, version.page_name("1.json")
     with storage.open(name) as kept:
@@ -107,7 +107,7 @@ def test_pages_without_text_are_read_where_they_stand_and_a_drawn_table_is_a_tab
         stream = BytesIO()
         whole.save(stream)
     document = make_document(make_base(), "mixed.pdf", stream.getvalue(), ingested=True)
-    blocks = load_parsed(newest_version(document)).blocks
+    blocks = load_parsed_document(newest_version(document)).blocks
     assert [(block.page, block.is_recognised) for block in blocks if "page" in block.text] == [(1, False), (3, False)]
     assert {block.page for block in blocks if block.is_recognised} == {2}
     assert [block.page for block in blocks] == sorted(block.page or 0 for block in blocks)
@@ -123,7 +123,7 @@ def test_what_was_read_is_kept_and_a_picture_that_cannot_be_read_does_not_take_i
     version = newest_version(document)
     prepare_embedder()
     read: list[int] = []
-    whole = sandbox.recognised_in_child
+    whole = sandbox.recognise_picture_in_child
     second = [OSError("the disk is away"), ParseFailed("memory", limit=1536)]
 
     def fails_at_the_second_page(*args: Any, **kwargs: Any) -> Any:
@@ -132,14 +132,14 @@ def test_what_was_read_is_kept_and_a_picture_that_cannot_be_read_does_not_take_i
             raise second.pop(0)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(pictures, "recognised_in_child", fails_at_the_second_page)
+    monkeypatch.setattr(pictures, "recognise_picture_in_child", fails_at_the_second_page)
     with pytest.raises(OSError, match="away"):
-        ingest(version.pk)
-    ingest(version.pk)
+        run_ingestion(version.pk)
+    run_ingestion(version.pk)
     assert read == [1, 2, 2], "the first page was kept"
     version.refresh_from_db()
     assert (version.parse_status, version.unread_pictures) == (ParseStatus.COMPLETED, 1)
-    assert version in outdated_versions(), "and is looked at again"
+    assert version in list_outdated_versions(), "and is looked at again"
     assert ("level two" in texts(document), "车库二层" in texts(document)) == (True, False)
 
 
@@ -163,7 +163,7 @@ def test_a_scan_on_its_side_is_read_and_marked_where_it_lies(degrees: int) -> No
     lying = drawn(ENGLISH).rotate(degrees, expand=True)
     document = make_document(make_base(), "parking.png", png(lying), ingested=True)
     assert "Visitors park on level two of the garage." in texts(document)
-    heading = load_parsed(newest_version(document)).blocks[0].boxes[0]
+    heading = load_parsed_document(newest_version(document)).blocks[0].boxes[0]
     upright = (0.09, 0.06, 0.33, 0.1)  # about where the heading is drawn
     x0, y0, x1, y1 = upright
     where = {90: (y0, 1 - x1, y1, 1 - x0), 180: (1 - x1, 1 - y1, 1 - x0, 1 - y0), 270: (1 - y1, x0, 1 - y0, x1)}[

@@ -14,13 +14,13 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.documents.text import open_source
+from knowledge.documents.text import open_cited_source
 from knowledge.ingestion import indexing, recutting
-from knowledge.ingestion.pipeline import ingest
-from knowledge.ingestion.recutting import cut_base, recut, versions_to_cut
+from knowledge.ingestion.pipeline import run_ingestion
+from knowledge.ingestion.recutting import find_versions_to_cut, recut_base, recut_version
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, KnowledgeBase, TermFrequency
 from knowledge.retrieval.search import search
-from knowledge.selectors import passages_of
+from knowledge.selectors import list_document_passages
 from knowledge.services.passages import Cutting, change_cutting, preview_cutting
 from knowledge.services.reindex import begin_indexing
 from tests.factories import allow, make_base, make_document, make_user
@@ -50,7 +50,7 @@ class Shelf:
 
     def passages(self) -> list[UUID]:
         document = Document.unscoped.get(pk=self.document.pk)
-        return [passage.chunk_id for passage in passages_of(Principal.of(self.reader), document)]
+        return [passage.chunk_id for passage in list_document_passages(Principal.of(self.reader), document)]
 
     def found(self) -> set[UUID]:
         return {hit.passage.chunk_id for hit in search(Principal.of(self.reader), "How many days is leave?").hits}
@@ -76,16 +76,16 @@ def test_the_old_passages_answer_until_the_new_ones_are_in_and_old_citations_sti
     before = shelf.passages()
     shelf.cut_as(SMALL)
     seen: list[bool] = []
-    write = indexing.write_placed
+    write = indexing.write_document_rows
 
     def looked(*args: object) -> None:
         seen.append(shelf.passages() == before and shelf.found() <= set(before) and bool(shelf.found()))
         write(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(recutting, "write_placed", looked)
+    monkeypatch.setattr(recutting, "write_document_rows", looked)
     shelf.base.refresh_from_db()
-    assert [version.document_id for version in versions_to_cut(shelf.base)] == [shelf.document.pk]
-    assert cut_base(shelf.base.pk) is False
+    assert [version.document_id for version in find_versions_to_cut(shelf.base)] == [shelf.document.pk]
+    assert recut_base(shelf.base.pk) is False
     assert seen
     assert all(seen)
     after = shelf.passages()
@@ -96,11 +96,11 @@ def test_the_old_passages_answer_until_the_new_ones_are_in_and_old_citations_sti
     assert max(lengths) <= 90
     cited = Chunk.unscoped.get(id=before[0])
     assert cited.id not in after
-    opened = open_source(Principal.of(shelf.reader), shelf.base.pk, cited.id, None)
+    opened = open_cited_source(Principal.of(shelf.reader), shelf.base.pk, cited.id, None)
     assert "thirty days" in opened.body
     assert not opened.is_outdated
     with pytest.raises(NotFound):
-        open_source(Principal.of(make_user()), shelf.base.pk, cited.id, None)
+        open_cited_source(Principal.of(make_user()), shelf.base.pk, cited.id, None)
     later = make_document(shelf.base, "later.md", TEXT + "\n\nLater.", ingested=True)
     assert max(Chunk.unscoped.filter(document=later).values_list("length_tokens", flat=True)) <= 90
 
@@ -108,10 +108,10 @@ def test_the_old_passages_answer_until_the_new_ones_are_in_and_old_citations_sti
 def test_going_back_gives_the_passages_their_ids_again(shelf: Shelf) -> None:
     before = shelf.passages()
     shelf.cut_as(SMALL)
-    cut_base(shelf.base.pk)
+    recut_base(shelf.base.pk)
     frequencies = dict(TermFrequency.unscoped.filter(chunks__gt=0).values_list("term_id", "chunks"))
     shelf.cut_as(Cutting())
-    cut_base(shelf.base.pk)
+    recut_base(shelf.base.pk)
     assert shelf.passages() == before
     assert shelf.indexed() == set(before)
     tokens = set(
@@ -122,7 +122,7 @@ def test_going_back_gives_the_passages_their_ids_again(shelf: Shelf) -> None:
     assert once.keys() == frequencies.keys()
     assert sum(once.values()) < sum(frequencies.values())
     shelf.base.refresh_from_db()
-    assert not versions_to_cut(shelf.base).exists()
+    assert not find_versions_to_cut(shelf.base).exists()
 
 
 def test_whoever_begins_to_index_it_again_overtakes_the_cutting(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,17 +131,17 @@ def test_whoever_begins_to_index_it_again_overtakes_the_cutting(shelf: Shelf, mo
     version_id = shelf.document.current_version_id
     assert version_id is not None
     monkeypatch.setattr(indexing, "BATCH", 4)
-    write, turns = indexing.write_placed, count()
+    write, turns = indexing.write_document_rows, count()
 
     def overtaken(*args: object) -> None:
         write(*args)  # type: ignore[arg-type]
-        (begin_indexing, ingest)[next(turns)](version_id)
+        (begin_indexing, run_ingestion)[next(turns)](version_id)
 
-    monkeypatch.setattr(recutting, "write_placed", overtaken)
+    monkeypatch.setattr(recutting, "write_document_rows", overtaken)
     before = Chunk.unscoped.filter(document=shelf.document).count()
-    assert recut(version_id) is False
+    assert recut_version(version_id) is False
     assert not shelf.indexed()
-    ingest(version_id)
+    run_ingestion(version_id)
     assert Chunk.unscoped.filter(document=shelf.document).count() == before
     assert shelf.indexed() == set(shelf.passages())
     assert set(ChunkIndex.unscoped.filter(document=shelf.document).values_list("live", flat=True)) == {True}
@@ -155,10 +155,10 @@ def test_one_that_cannot_be_cut_keeps_its_passages_and_no_other_from_its_own() -
     version.file.storage.delete(version.parsed_name)
     before = shelf.passages()
     shelf.cut_as(SMALL)
-    assert cut_base(shelf.base.pk) is False
+    assert recut_base(shelf.base.pk) is False
     assert shelf.passages() == before
     base = KnowledgeBase.unscoped.get(pk=shelf.base.pk)
-    assert {item.document_id for item in versions_to_cut(base)} == {shelf.document.pk}
+    assert {item.document_id for item in find_versions_to_cut(base)} == {shelf.document.pk}
     assert Chunk.unscoped.filter(document=other, is_retired=True).exists()
 
 
@@ -169,12 +169,12 @@ def test_the_language_of_a_base_is_that_of_its_documents_until_it_has_none(shelf
 
     assert told() == {"en"}
     shelf.cut_as(Cutting(language="zh"))
-    cut_base(shelf.base.pk)
+    recut_base(shelf.base.pk)
     make_document(shelf.base, "more.md", TEXT, ingested=True)
     assert told() == {"zh"}
     shelf.cut_as(Cutting())
     make_document(shelf.base, "more.md", TEXT + "\n\nEven more.", ingested=True)  # before the worker comes to it
-    cut_base(shelf.base.pk)
+    recut_base(shelf.base.pk)
     assert told() == {"en"}
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.ingestion.lease import claim, fenced
-from knowledge.ingestion.pipeline import ingest
-from knowledge.ingestion.publish import publish
+from knowledge.ingestion.lease import claim_version, open_fenced_transaction
+from knowledge.ingestion.pipeline import run_ingestion
+from knowledge.ingestion.publish import publish_version
 from knowledge.models import (
     Chunk,
     ChunkIndex,
@@ -29,7 +29,7 @@ from knowledge.models import (
     TermFrequency,
 )  # fmt: skip
 from knowledge.retrieval.search import search
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from knowledge.services.removal import remove_document
 from knowledge.services.uploads import IncomingFile, add_document
 from tests.factories import allow, make_base, make_document, make_folder, make_user, newest_version, prepare_embedder
@@ -73,7 +73,7 @@ def test_the_old_version_answers_until_the_new_one_is_published() -> None:
     document = make_document(base, "notice.md", OLD, ingested=True)
     make_document(base, "notice.md", NEW)
     assert ["four weeks" in text for text in answers(base)] == [True]
-    ingest(newest_version(document).pk)
+    run_ingestion(newest_version(document).pk)
     assert ["three months" in text for text in answers(base)] == [True]
     document.refresh_from_db()
     assert document.current_version == newest_version(document)
@@ -105,7 +105,7 @@ class Growing(ContentFile[bytes]):
 def test_a_file_that_changes_while_it_is_read_is_not_stored() -> None:
     base = make_base()
     with pytest.raises(InvalidInput, match="was changed while it was read"):
-        add_document(None, root_folder(base), IncomingFile("log.md", Growing(OLD.encode())))
+        add_document(None, find_root_folder(base), IncomingFile("log.md", Growing(OLD.encode())))
     assert not Document.unscoped.exists()
     assert stored_files(base) == set()
 
@@ -116,8 +116,8 @@ def test_a_version_that_is_late_does_not_take_over() -> None:
     make_document(base, "notice.md", NEW)
     first, second = document.versions.order_by("number")
     prepare_embedder()
-    ingest(second.pk)
-    ingest(first.pk)
+    run_ingestion(second.pk)
+    run_ingestion(first.pk)
     document.refresh_from_db()
     assert document.current_version == second
     assert ["three months" in text for text in answers(base)] == [True]
@@ -164,7 +164,7 @@ def lives(draw: st.DrawFn) -> Steps:
 @given(lives())
 def test_counts_equal_a_recount_whatever_happens(steps: Steps) -> None:
     base = make_base()
-    folders = [root_folder(base), make_folder(base)]
+    folders = [find_root_folder(base), make_folder(base)]
     spaces = [make_space("one"), make_space("two")]
     for what, place, terms, passages in steps:
         folder, filename = folders[place % 2], f"{place}.md"
@@ -174,10 +174,10 @@ def test_counts_equal_a_recount_whatever_happens(steps: Steps) -> None:
         else:
             version = add_version(folder, filename, terms, passages, spaces)
             if what == "publish":
-                claimed = claim(version.pk)
+                claimed = claim_version(version.pk)
                 assert claimed is not None
-                with fenced(claimed):
-                    publish(claimed, lambda done, total: None).write()
+                with open_fenced_transaction(claimed):
+                    publish_version(claimed, lambda done, total: None).write()
         assert counted(base) == recounted(base)
 
 

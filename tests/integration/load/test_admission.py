@@ -16,7 +16,7 @@ from django.db import connection
 from agent.conversations.sessions import create_session
 from agent.models import Message
 from agent.profiles.settings import Options
-from agent.runs.start import begin, queue
+from agent.runs.start import find_run_queue, prepare_run
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
@@ -241,9 +241,9 @@ def test_a_database_that_is_gone_is_a_page_and_a_problem_document_and_never_a_tr
 def test_a_run_that_nobody_launches_gives_its_place_back() -> None:
     principal = Principal.of(make_user())
     session = create_session(principal)
-    places = queue(has_model=False)
+    places = find_run_queue(has_model=False)
     before = places.at_work
-    run = begin(principal, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
+    run = prepare_run(principal, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
     assert places.at_work == before + 1
     del run  # whoever asked went away before anything was read
     gc.collect()

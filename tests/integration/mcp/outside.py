@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from agent.mcp_client.services import read_tools, save_service
+from agent.mcp_client.services import fetch_service_tools, save_service
 from agent.models import AgentProfile, McpService
 from authz.principal import Principal
 from tests.factories import make_user
@@ -26,7 +26,7 @@ def set_up(
     """The service with its tools read; those of `unasked` that are allowed run without asking."""
     row = McpService(name="desk", **({"url": service.url} | more))
     save_service(None, row, secret="Bearer of-a-test")
-    read_tools(administrator(), row)
+    fetch_service_tools(administrator(), row)
     row.refresh_from_db()
     row.allowed_tools = list(allowed)
     row.unasked_tools = [name for name in unasked if name in row.allowed_tools]

@@ -12,15 +12,15 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from agent.mcp_client.address import ServiceUnusable
-from agent.mcp_client.services import read_tools, save_service
-from agent.mcp_client.tool import name_of, outside_tools
+from agent.mcp_client.services import fetch_service_tools, save_service
+from agent.mcp_client.tool import build_outside_tools, build_tool_name
 from agent.models import McpService, Message, Session, ToolApproval
 from agent.models.mcp_services import Transport
 from agent.models.profiles import check_tools
-from agent.profile_choice import profile_of
+from agent.profile_choice import find_requested_profile
 from agent.profiles.settings import Options
-from agent.rest.tools import catalogue
-from agent.tools.base import ToolContext, add_tool, find
+from agent.rest.tools import list_tool_catalogue
+from agent.tools.base import ToolContext, add_tool, find_tool
 from agent.tools.calling import Called, call_tool
 from audit.models import Entry
 from authz.principal import Principal
@@ -56,7 +56,7 @@ def service() -> Iterator[Service]:
 def called(name: str, arguments: dict[str, Any], *, approval: ToolApproval | None = None) -> Called:
     principal = Principal.of(approval.user) if approval else Principal.of(make_user())
     context = replace(ToolContext(principal, Scope(), "en"), approval_id=approval.pk if approval else None)
-    tools = outside_tools()
+    tools = build_outside_tools()
     allowed = [tool.name for tool in tools]
     return async_to_sync(call_tool)(name, json.dumps(arguments), allowed=allowed, ctx=context, outside=tools)
 
@@ -96,26 +96,26 @@ def test_a_local_command_comes_from_the_servers_file_alone(tmp_path: Any) -> Non
 
 def test_only_allowed_tools_of_services_that_are_on_are_there(service: Service) -> None:
     row = set_up(service, allowed=["find_tickets"])
-    assert [tool.name for tool in outside_tools()] == [FIND]
+    assert [tool.name for tool in build_outside_tools()] == [FIND]
     assert called(MAKE, {"subject": "x"}).is_error
-    tools = outside_tools()
+    tools = build_outside_tools()
     row.is_enabled = False
     row.save()
     context = ToolContext(Principal.of(make_user()), Scope(), "en")
     late = async_to_sync(call_tool)(FIND, '{"words": "x"}', allowed=[FIND], ctx=context, outside=tools)
     assert late.is_error, "switched off between the run's start and the call"
     assert service.made == []
-    assert outside_tools() == []
+    assert build_outside_tools() == []
 
 
 def test_a_tool_is_in_the_catalogue_and_off_where_no_profile_switches_it_on(service: Service) -> None:
     set_up(service)
     someone = Principal.of(make_user())
-    rows = {row["name"]: row for row in catalogue(someone, "en")}
+    rows = {row["name"]: row for row in list_tool_catalogue(someone, "en")}
     assert (rows[FIND]["is_default"], rows[FIND]["is_available"]) == (False, True)
-    assert profile_of(someone, Options()).outside == ()
+    assert find_requested_profile(someone, Options()).outside == ()
     switched_on(FIND)
-    assert [tool.name for tool in profile_of(someone, Options()).outside] == [FIND]
+    assert [tool.name for tool in find_requested_profile(someone, Options()).outside] == [FIND]
     check_tools([FIND])
     with pytest.raises(ValidationError):
         check_tools(["mcp_desk_nonsense"])
@@ -130,13 +130,13 @@ def test_names_cannot_collide_with_ours_and_the_first_of_two_wins(service: Servi
     ]
     row.allowed_tools = ["knowledge_search", "a.b", "a/b"]
     row.save()
-    assert {tool.name: tool.label.en for tool in outside_tools()} == {
+    assert {tool.name: tool.label.en for tool in build_outside_tools()} == {
         "mcp_desk_knowledge_search": "desk: first",
         "mcp_desk_a_b": "desk: second",
     }
-    assert len(name_of("desk", "x" * 200)) == 64
+    assert len(build_tool_name("desk", "x" * 200)) == 64
 
-    class Ours(type(find("thinking"))):  # type: ignore[misc]
+    class Ours(type(find_tool("thinking"))):  # type: ignore[misc]
         name = "mcp_ours"
 
     with pytest.raises(ValueError, match="reserved"):
@@ -182,9 +182,9 @@ def test_a_name_that_leads_inside_is_not_gone_to(service: Service, monkeypatch: 
     row.url = f"http://desk.example.com:{port}/mcp"
     with override_settings(OUTGOING_ALLOW=("desk.example.com",)):
         save_service(None, row, secret="Bearer x")
-        monkeypatch.setattr(outgoing, "look_up", lambda _host, _port: ["127.0.0.1"])
+        monkeypatch.setattr(outgoing, "look_up_host", lambda _host, _port: ["127.0.0.1"])
         with pytest.raises(ServiceUnusable, match="may not connect to"):
-            read_tools(administrator(), row)
+            fetch_service_tools(administrator(), row)
     assert service.authorizations == []
 
 
@@ -201,7 +201,7 @@ def test_a_tool_that_describes_itself_otherwise_is_to_be_allowed_anew(service: S
     row = set_up(service)
     row.tools = [{**tool, "description": "harmless"} if tool["name"] == "make_ticket" else tool for tool in row.tools]
     row.save()
-    read_tools(administrator(), row)
+    fetch_service_tools(administrator(), row)
     row.refresh_from_db()
     assert (row.allowed_tools, row.unasked_tools) == (["find_tickets"], ["find_tickets"])
 
@@ -233,7 +233,7 @@ def test_nothing_but_a_yes_of_the_person_opens_it_once_with_exactly_these_argume
     allowed = approval_for()
     context = replace(ToolContext(Principal.of(make_user()), Scope(), "en"), approval_id=allowed.pk)
     stranger = async_to_sync(call_tool)(
-        MAKE, '{"subject": "printer"}', allowed=[MAKE], ctx=context, outside=outside_tools()
+        MAKE, '{"subject": "printer"}', allowed=[MAKE], ctx=context, outside=build_outside_tools()
     )
     assert stranger.problem == "NeedsApproval", "a yes of somebody else"
     assert called(MAKE, {"subject": "another"}, approval=allowed).problem == "NeedsApproval"
@@ -249,7 +249,7 @@ def test_what_a_service_packs_is_not_unpacked() -> None:
         row = McpService(name="desk", url=service.url)
         save_service(None, row)
         with pytest.raises(ServiceUnusable):
-            read_tools(administrator(), row)
+            fetch_service_tools(administrator(), row)
 
 
 def test_the_administration_shows_all_that_models_read_of_a_tool(client: Client) -> None:

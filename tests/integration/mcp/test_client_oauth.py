@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from agent.mcp_client.address import ServiceUnusable, address_of
-from agent.mcp_client.services import read_tools, save_service
+from agent.mcp_client.address import ServiceUnusable, build_service_address
+from agent.mcp_client.services import fetch_service_tools, save_service
 from agent.models import McpService
 from audit.models import Entry
 from copilot_site.lib.errors import CopilotError, InvalidInput
@@ -52,7 +52,7 @@ def test_a_service_is_used_with_a_token_of_the_issuer_which_is_kept_sealed_until
     guarded: Service, gives: Issuer
 ) -> None:
     row = set_up(guarded, gives, oauth_scope="tickets wide")
-    assert read_tools(administrator(), row) == 3
+    assert fetch_service_tools(administrator(), row) == 3
     row.refresh_from_db()
     row.allowed_tools = row.unasked_tools = ["find_tickets"]
     save_service(None, row)
@@ -63,7 +63,7 @@ def test_a_service_is_used_with_a_token_of_the_issuer_which_is_kept_sealed_until
     assert "scope=tickets+wide" in asked
     assert all(header.startswith("Bearer ey") for header in guarded.authorizations)
     assert CLIENT_SECRET not in "".join(guarded.authorizations)
-    client = address_of(row).oauth
+    client = build_service_address(row).oauth
     assert client is not None
     assert CLIENT_SECRET not in row.encrypted_secret + repr(client)
     (kept,) = kept_tokens()
@@ -76,13 +76,13 @@ def test_a_wrong_secret_is_refused_and_a_secret_goes_to_the_issuer_that_was_ente
 ) -> None:
     row = set_up(guarded, gives, secret="wrong")
     with pytest.raises(ServiceUnusable, match="issuer of tokens for “desk” gave none"):
-        read_tools(administrator(), row)
+        fetch_service_tools(administrator(), row)
     McpService.objects.all().delete()
     before = tokens_asked(gives)
     with running(Issuer()) as ours:
         row = set_up(guarded, ours)
         with pytest.raises(ServiceUnusable):
-            read_tools(administrator(), row)
+            fetch_service_tools(administrator(), row)
         assert tokens_asked(gives) == before, "the service led the secret to another issuer"
         assert not tokens_asked(ours)
 

@@ -12,11 +12,11 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import override_settings
 
-from agent.mcp_client.services import read_tools, save_service
-from agent.mcp_client.tool import outside_tools
+from agent.mcp_client.services import fetch_service_tools, save_service
+from agent.mcp_client.tool import build_outside_tools
 from agent.models import McpService
 from agent.models.mcp_services import Transport
-from agent.tools.base import ToolContext, specification
+from agent.tools.base import ToolContext, build_tool_specification
 from agent.tools.calling import Called, call_tool
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
@@ -58,7 +58,7 @@ def allowed(name: str, *tools: str) -> list[str]:
     """All tools of a service; these may be used, without asking."""
     row = McpService(name=name, transport=Transport.LOCAL)
     save_service(None, row)
-    read_tools(administrator(), row)
+    fetch_service_tools(administrator(), row)
     row.refresh_from_db()
     row.allowed_tools = row.unasked_tools = list(tools)
     save_service(None, row)
@@ -66,7 +66,7 @@ def allowed(name: str, *tools: str) -> list[str]:
 
 
 def called(name: str, arguments: dict[str, Any]) -> Called:
-    tools = outside_tools()
+    tools = build_outside_tools()
     context = replace(ToolContext(Principal.of(make_user()), Scope(), "en"))
     names = [tool.name for tool in tools]
     return async_to_sync(call_tool)(name, json.dumps(arguments), allowed=names, ctx=context, outside=tools)
@@ -78,8 +78,8 @@ def test_the_time_service_converts_a_time(commands: None) -> None:
     brought = called("mcp_clock_convert_time", arguments)
     assert brought.result.success, brought.result.error
     assert "T01:00:00" in brought.result.output
-    (tool,) = outside_tools()
-    assert set(specification(tool)["function"]["parameters"]["properties"]) == set(arguments)
+    (tool,) = build_outside_tools()
+    assert set(build_tool_specification(tool)["function"]["parameters"]["properties"]) == set(arguments)
 
 
 def test_the_git_service_reads_a_log_and_is_not_let_to_write(commands: None, repository: Path) -> None:

@@ -15,10 +15,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from agent.mcp_client.address import ServiceUnusable, address_of
-from agent.mcp_client.connection import asked
+from agent.mcp_client.address import ServiceUnusable, build_service_address
+from agent.mcp_client.connection import ask_service
 from agent.mcp_client.oauth import SignedIn
-from agent.mcp_client.services import read_tools, save_service
+from agent.mcp_client.services import fetch_service_tools, save_service
 from agent.mcp_client.sign_in import begin_sign_in
 from agent.models import McpService
 from audit.models import Entry
@@ -134,7 +134,7 @@ def test_tokens_are_sealed_and_forgotten_where_what_they_are_for_changes(root: C
     connected(root, row)
     shown = root.get(reverse("admin:agent_mcpservice_change", args=[row.pk])).content.decode()
     kept = f"{McpService.objects.values().get(pk=row.pk)}{[item.detail for item in Entry.objects.all()]}{shown}"
-    grant = SignedIn(row.pk, address_of(row).oauth.place).read()  # type: ignore[union-attr]  # of a sign-in
+    grant = SignedIn(row.pk, build_service_address(row).oauth.place).read()  # type: ignore[union-attr]  # of a sign-in
     assert grant.tokens
     for secret in (grant.tokens.access_token, grant.tokens.refresh_token, grant.client.client_secret):
         assert secret
@@ -166,16 +166,16 @@ def test_a_token_that_ends_is_renewed_and_one_that_ended_before_its_time_too(roo
     row = entered(signing)
     connected(root, row)
     signing.end()
-    addresses = [address_of(row) for _each in range(4)]
+    addresses = [build_service_address(row) for _each in range(4)]
 
     async def at_once() -> list[Any]:
-        return await asyncio.gather(*(asked(one, lambda client: client.list_tools()) for one in addresses))
+        return await asyncio.gather(*(ask_service(one, lambda client: client.list_tools()) for one in addresses))
 
     assert len(async_to_sync(at_once)()) == 4
     assert signing.heard()[1:] == ["code", "refresh"], "many who need a new token at once renew it once"
     signing.anew(lives_s=1)
     connected(root, row)
-    assert read_tools(administrator(), row) == 1
+    assert fetch_service_tools(administrator(), row) == 1
     heard = {item for item in signing.heard() if not item.startswith("registered")}
     assert heard == {"code", "refresh"}, "no token was sent that was spent"
 
@@ -187,11 +187,11 @@ def test_a_sign_in_that_is_renewed_no_more_has_ended_and_one_that_was_signed_out
     connected(root, row)
     signing.end(with_renewal=True)
     with pytest.raises(ServiceUnusable, match="sign-in to “desk” has ended"):
-        read_tools(administrator(), row)
+        fetch_service_tools(administrator(), row)
     assert "Signed in to “desk”." in connected(root, row)
-    assert read_tools(administrator(), row) == 1
+    assert fetch_service_tools(administrator(), row) == 1
     row.refresh_from_db()
-    held = address_of(row).oauth
+    held = build_service_address(row).oauth
     assert isinstance(held, SignedIn)
     grant = held.read()
     assert "Signed out of “desk”" in said(pressed(root, row, "disconnect"))
@@ -199,7 +199,7 @@ def test_a_sign_in_that_is_renewed_no_more_has_ended_and_one_that_was_signed_out
     row.refresh_from_db()
     assert (row.encrypted_sign_in, row.signed_in_at) == ("", None)
     with pytest.raises(ServiceUnusable, match="Nobody is signed in"):
-        read_tools(administrator(), row)
+        fetch_service_tools(administrator(), row)
     assert {"signed_in": False} in [entry.detail for entry in Entry.objects.all()]
 
 
@@ -236,7 +236,7 @@ def test_an_answer_of_another_issuer_and_a_refusal_sign_nobody_in(root: Client, 
     assert "Nobody signed in to “desk”" in connected(root, row)
     assert not row.encrypted_sign_in
     with pytest.raises(ServiceUnusable, match="Nobody is signed in"):
-        address_of(row)
+        build_service_address(row)
 
 
 def test_where_no_program_registers_a_client_id_is_entered(root: Client) -> None:

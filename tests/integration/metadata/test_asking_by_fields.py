@@ -9,16 +9,16 @@ from django.core.management import CommandError, call_command
 
 from agent.conversations.sessions import create_session
 from agent.models import Session
-from agent.palette.places import NOWHERE, find_places, places_in
-from agent.profiles.kept_scope import kept, scope_of
+from agent.palette.places import NOWHERE, find_places, list_scope_places
+from agent.profiles.kept_scope import convert_scope_to_json, read_stored_scope
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.search import Scope
-from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, set_fields
+from knowledge.services.fields import FieldSpec, change_metadata, parse_conditions, set_fields
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, sources
 from tests.integration.metadata.test_metadata import QUESTION, Library, browser
@@ -68,7 +68,7 @@ def test_a_question_is_answered_from_documents_that_say_it(library: Library) -> 
     assert set(sources(asked(library.reader, question, session, scope=narrow))) <= {"Notice 0"}
     session.refresh_from_db()
     assert session.scope == {"metadata": [{"field": "Client", "equals": "Müller & Söhne"}]}
-    assert scope_of(session.scope) == narrow
+    assert read_stored_scope(session.scope) == narrow
 
 
 def test_a_value_that_only_hidden_documents_have_is_like_one_that_nobody_has(library: Library) -> None:
@@ -83,18 +83,20 @@ def test_what_is_kept_comes_back_as_it_was() -> None:
     scope = Scope(
         metadata=(MUELLER, Condition("Year", at_least=2024, at_most=2026), Condition("Client", contains="mü"))
     )
-    assert scope_of(kept(scope)) == scope
+    assert read_stored_scope(convert_scope_to_json(scope)) == scope
 
 
 def test_a_chip_is_named_under_todays_rights(library: Library) -> None:
-    session = Session.objects.create(user=library.reader, title="x", scope=kept(Scope(metadata=(MUELLER,))))
+    session = Session.objects.create(
+        user=library.reader, title="x", scope=convert_scope_to_json(Scope(metadata=(MUELLER,)))
+    )
     page = browser(library.reader).get(f"/chat/{session.pk}/").content.decode()
     assert "with Client: Müller &amp; Söhne: one document you can read" in page
-    take_back(None, [Right.VIEW], library.base, of=library.reader)
+    revoke_rights(None, [Right.VIEW], library.base, of=library.reader)
     page = browser(library.reader).get(f"/chat/{session.pk}/").content.decode()
     assert "in a place you can no longer see" in page
     assert "ller" not in page
-    assert places_in(Principal.of(library.reader), scope_of(session.scope)) == [NOWHERE]
+    assert list_scope_places(Principal.of(library.reader), read_stored_scope(session.scope)) == [NOWHERE]
 
 
 def found_by_tool(person: User, **arguments: Any) -> set[str] | str:
@@ -119,7 +121,7 @@ def test_a_field_of_a_hidden_base_is_like_one_that_is_missing(library: Library) 
     assert str(hidden).replace("Nickname", "Nothing1") == missing
     assert "There are these: Client, State, Valid until, Year." in str(missing)
     with pytest.raises(InvalidInput):
-        conditions_of(Principal.of(library.reader), [{"field": "Nickname"}])
+        parse_conditions(Principal.of(library.reader), [{"field": "Nickname"}])
 
 
 def test_the_command_asks_by_fields(library: Library) -> None:

@@ -12,14 +12,14 @@ from django.urls import reverse
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge.graph.traversal import about_question
+from knowledge.graph.traversal import traverse_from_question
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
-from knowledge.retrieval.plan import documents_in
+from knowledge.retrieval.plan import select_documents
 from knowledge.retrieval.search import Scope, search
-from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, fields_of, set_fields
-from knowledge.stated_fields import stated_of
-from knowledge.tool_selectors import documents_within
+from knowledge.services.fields import FieldSpec, change_metadata, list_fields, parse_conditions, set_fields
+from knowledge.stated_fields import clean_front_matter
+from knowledge.tool_selectors import list_documents_in_scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.sharing import share_world
 
@@ -85,9 +85,11 @@ def test_a_search_brings_what_fits_and_may_be_read(library: Library, settings: L
         for settings.SEARCH_EXACT_LIMIT in (50_000, 0):
             hits = search(reader, QUESTION, scope=scope, top_k=10).hits
             assert {hit.passage.document_id for hit in hits} == ids, condition
-        assert set(documents_in(reader, scope).values_list("pk", flat=True)) == ids
-        assert set(documents_within(reader, scope).values_list("pk", flat=True)) == ids
-        about_question(reader, "What is known of “Notice 0”?", scope)  # the statement is one that PostgreSQL takes
+        assert set(select_documents(reader, scope).values_list("pk", flat=True)) == ids
+        assert set(list_documents_in_scope(reader, scope).values_list("pk", flat=True)) == ids
+        traverse_from_question(
+            reader, "What is known of “Notice 0”?", scope
+        )  # the statement is one that PostgreSQL takes
     both = Scope(metadata=(Condition("State", equals="draft"), Condition("Year", at_most=2025)))
     assert search(reader, QUESTION, scope=both, top_k=10).hits == [], "several conditions all hold"
 
@@ -118,7 +120,7 @@ def test_fields_that_go_take_their_values_along_and_others_stay(library: Library
     found = [metadata_of(document) for document in library.seen]
     assert found == [{"State": "valid", "Client": "Müller & Söhne"}, {"Client": "Huber"}, {}, {}]
     assert metadata_of(library.hidden) == VALUES[0]  # of another base
-    assert [field.name for field in fields_of(by, library.base.pk)] == ["State", "Year", "Client"]
+    assert [field.name for field in list_fields(by, library.base.pk)] == ["State", "Year", "Client"]
 
 
 def test_fields_that_cannot_be_are_refused(library: Library) -> None:
@@ -140,17 +142,17 @@ def test_who_may_set_fields_and_values(library: Library) -> None:
     with pytest.raises(NotFound):
         change_metadata(reader, document_id=library.hidden.pk, values={"Year": 1})
     stranger = Principal.of(make_user())
-    assert [list(fields_of(item, library.other.pk)) for item in (reader, stranger)] == [[], []]
+    assert [list(list_fields(item, library.other.pk)) for item in (reader, stranger)] == [[], []]
     with pytest.raises(InvalidInput):
-        conditions_of(stranger, [{"field": "Year", "equals": "2024"}])
+        parse_conditions(stranger, [{"field": "Year", "equals": "2024"}])
 
 
 def test_a_name_of_two_kinds_is_asked_back(library: Library) -> None:
     by = Principal.of(library.keeper)
     set_fields(by, library.other.pk, [FieldSpec("Year", FieldKind.TEXT)])
     with pytest.raises(InvalidInput, match="several kinds"):
-        conditions_of(by, [{"field": "Year", "equals": "2024"}])
-    (condition,) = conditions_of(by, [{"field": "Year", "equals": "2024"}], [library.base.pk])
+        parse_conditions(by, [{"field": "Year", "equals": "2024"}])
+    (condition,) = parse_conditions(by, [{"field": "Year", "equals": "2024"}], [library.base.pk])
     assert condition == Condition("Year", equals=2024)
 
 
@@ -277,8 +279,8 @@ def test_declared_fields_are_filled_and_filter(base: KnowledgeBase, keeper: User
     )
     assert metadata_of(document) == {"Document no": "ON-7", "Valid until": "2027-03-31"}
     for given, found in (({"equals": "ON-7"}, {document.pk}), ({"equals": "ON-8"}, set())):
-        scope = Scope(metadata=conditions_of(by, [{"field": "Document no", **given}]))
-        assert set(documents_in(by, scope).values_list("pk", flat=True)) == found
+        scope = Scope(metadata=parse_conditions(by, [{"field": "Document no", **given}]))
+        assert set(select_documents(by, scope).values_list("pk", flat=True)) == found
 
     client = Client()
     client.force_login(keeper)
@@ -309,7 +311,7 @@ def test_fields_that_are_declared_later_are_filled_from_the_files(base: Knowledg
 
 
 def test_what_is_kept_is_bounded_and_one_line() -> None:
-    kept = stated_of(
+    kept = clean_front_matter(
         {"a\0b": "x\0\ny", "": "nameless", "blank": " ", "long": "x" * 9_000} | {f"n{n}": "v" for n in range(500)}
     )
     assert (kept["a b"], len(kept["long"]), len(kept)) == ("x y", 2_000, 100)

@@ -13,10 +13,10 @@ from django.urls import reverse
 
 from agent.conversations.presentation.message import CitedPassage
 from agent.models import Message
-from agent.pages.chat_views import turn_page
+from agent.pages.chat_views import load_conversation_turn
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
@@ -106,7 +106,7 @@ def test_sources_are_grouped_by_citation_and_documents_of_one_title_are_told_apa
 
 @pytest.mark.parametrize("gone", ["Works", "Rumours"])
 def test_a_forbidden_document_is_named_nowhere_around_an_answer(desk: Desk, gone: str) -> None:
-    take_back(None, [Right.VIEW], desk.documents[gone].folder, of=desk.reader)
+    revoke_rights(None, [Right.VIEW], desk.documents[gone].folder, of=desk.reader)
     page = desk.page()
     assert named(page) == {"Works", "Office", "Rumours"} - {gone}
     assert ("Gossip" in page) == (gone != "Rumours")
@@ -114,7 +114,7 @@ def test_a_forbidden_document_is_named_nowhere_around_an_answer(desk: Desk, gone
 
 def sources_of(reader: User, answer: Message) -> tuple[CitedPassage, ...]:
     """The sources of an answer as its page has them now."""
-    shown = turn_page(Principal.of(reader), answer.session, answer.pk)[-1]
+    shown = load_conversation_turn(Principal.of(reader), answer.session, answer.pk)[-1]
     assert shown.around is not None
     return shown.around.sources
 
@@ -127,7 +127,7 @@ def test_a_folder_above_that_is_not_seen_is_not_in_the_path(house: House) -> Non
     assert source.citation.passage.document_id == document.pk
     assert source.place is not None
     assert source.place.path == ("Rules", "Updates", "Old")
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    revoke_rights(None, [Right.VIEW], house.folder, of=house.reader)
     allow(house.reader, house.below)
     (source,) = sources_of(house.reader, answer)
     assert source.place is not None
@@ -214,7 +214,7 @@ def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
     allow(reader, other)
     row = stored(asked(reader, LEAVE))
     assert "Bank holidays" in page_of(reader, row)
-    take_back(None, [Right.VIEW], other, of=reader)
+    revoke_rights(None, [Right.VIEW], other, of=reader)
     page = page_of(reader, row)
     assert "Bank holidays" not in page
     assert ">Leave<" in page

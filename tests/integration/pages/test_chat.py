@@ -9,7 +9,7 @@ from django.urls import reverse
 from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from tests.factories import make_user
 from tests.integration.pages.house import SENTENCE, House, client_of, plain
 
@@ -38,7 +38,7 @@ def test_a_page_says_whether_an_answer_was_quoted_or_written_by_a_model(house: H
 
 
 def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> None:
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    revoke_rights(None, [Right.VIEW], house.folder, of=house.reader)
     body = conversation(house)
     assert "One sentence is hidden" in body
     assert SENTENCE not in body

@@ -17,11 +17,11 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.documents import version_diff
-from knowledge.documents.version_diff import differences
+from knowledge.documents.version_diff import iterate_changed_blocks
 from knowledge.models import Chunk, ChunkIndex, Document, Folder
 from knowledge.retrieval.search import search
 from knowledge.services import access, trash
-from knowledge.services.trash import KEPT, empty_trash, in_trash, restore_document, trash_document
+from knowledge.services.trash import KEPT, empty_trash, list_trashed_documents, restore_document, trash_document
 from knowledge.tasks import empty_old_trash
 from tests.factories import allow, make_document, make_user
 from tests.integration.pages.house import House, client_of, plain, stored_files
@@ -43,19 +43,21 @@ def trashed(house: House, document: Document) -> None:
 def test_what_is_in_the_trash_is_in_no_list_search_or_answer_and_comes_back_as_it_was(house: House) -> None:
     document, guest = house.document, make_user("guest")
     allow(guest, house.folder)
-    access.give(Principal.of(house.keeper), [Right.VIEW], document, to=make_user("friend"))  # an exception of its own
+    access.grant_place_rights(
+        Principal.of(house.keeper), [Right.VIEW], document, to=make_user("friend")
+    )  # an exception of its own
     before = {person.username: seen(person) for person in (house.reader, guest, house.keeper)}
     trashed(house, document)
     for person in (house.reader, guest, house.keeper, User.objects.get(username="friend")):
         assert document.pk not in seen(person), person
         assert found(person) == set(), person
         assert client_of(person).get(reverse("document", args=[document.pk])).status_code == 404
-    assert set(in_trash(Principal.of(house.keeper))) == {document}
+    assert set(list_trashed_documents(Principal.of(house.keeper))) == {document}
     client_of(house.keeper).post(reverse("trash-restore", args=[document.pk]))
     assert {person.username: seen(person) for person in (house.reader, guest, house.keeper)} == before
     assert seen(User.objects.get(username="friend")) == {document.pk}
     assert found(house.reader) == {document.pk}
-    assert not in_trash(Principal.of(house.keeper)).exists()
+    assert not list_trashed_documents(Principal.of(house.keeper)).exists()
     entries = Entry.objects.filter(target_id=str(document.pk), actor_name="writer").values_list("action", flat=True)
     assert {Action.DOCUMENT_TRASHED, Action.DOCUMENT_RESTORED} <= set(entries)
 
@@ -81,9 +83,9 @@ def test_with_its_guard_off_everybody_finds_everything_in_the_trash(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trashed(house, house.document)
-    assert not in_trash(Principal.of(house.stranger)).exists()
-    monkeypatch.setattr(trash, "folder_ids_with", lambda _principal, _right: Folder.unscoped.values("pk"))
-    assert set(in_trash(Principal.of(house.stranger))) == {house.document}
+    assert not list_trashed_documents(Principal.of(house.stranger)).exists()
+    monkeypatch.setattr(trash, "select_folder_ids", lambda _principal, _right: Folder.unscoped.values("pk"))
+    assert set(list_trashed_documents(Principal.of(house.stranger))) == {house.document}
 
 
 def test_the_trash_hides_by_its_node_alone(house: House) -> None:
@@ -91,7 +93,7 @@ def test_the_trash_hides_by_its_node_alone(house: House) -> None:
     trashed(house, house.document)
     assert found(house.reader) == set()
     node = Document.unscoped.get(pk=house.document.pk).access
-    access._set_inherits(node, inherits=True)
+    access._set_inheritance(node, inherits=True)
     assert found(house.reader) == {house.document.pk}
 
 
@@ -124,7 +126,7 @@ def test_a_name_that_was_taken_meanwhile_keeps_it_in_the_trash(house: House) -> 
     trashed(house, document)
     make_document(house.folder, "a.md", "# Two")
     client_of(house.keeper).post(reverse("trash-restore", args=[document.pk]), follow=True)
-    assert set(in_trash(Principal.of(house.keeper))) == {document}
+    assert set(list_trashed_documents(Principal.of(house.keeper))) == {document}
 
 
 def test_the_trash_empties_itself_after_its_days(house: House) -> None:
@@ -278,7 +280,7 @@ def test_a_document_moves_where_its_mover_may_add(house: House) -> None:
 
 def test_differences_keep_a_little_around_them_and_count_the_rest() -> None:
     before = [f"line {n}" for n in range(20)]
-    pieces = list(differences(before, [*before[:10], "new", *before[10:]]))
+    pieces = list(iterate_changed_blocks(before, [*before[:10], "new", *before[10:]]))
     assert [(piece.kind, piece.text or piece.count) for piece in pieces] == [
         ("gap", 8), ("same", "line 8"), ("same", "line 9"), ("added", "new"), ("same", "line 10"), ("same", "line 11"), ("gap", 8),
     ]  # fmt: skip

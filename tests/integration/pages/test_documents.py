@@ -15,9 +15,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Document
-from knowledge.selectors import passages
+from knowledge.selectors import list_visible_passages
 from tests.factories import PASSAGE, make_document, newest_version
 from tests.integration.pages.house import SENTENCE, House, chunk_with, client_of, plain, source_url
 
@@ -93,7 +93,7 @@ def test_a_page_of_a_pdf_is_an_image_with_the_cited_lines_marked(house: House) -
 
 def test_a_citation_names_the_page_of_its_sentence_and_not_of_its_passage(house: House) -> None:
     chunk = chunk_with(house.pdf, "The second page speaks of volumes.")
-    (shown,) = passages(Principal.of(house.reader), [chunk.id])
+    (shown,) = list_visible_passages(Principal.of(house.reader), [chunk.id])
     assert (chunk.page_from, chunk.page_to) == (1, 2)
     words = ("Pods are replaced", "The limit", "The second page", "volumes")
     assert [shown.page_at(shown.text.index(word)) for word in words] == [1, 1, 2, 2]
@@ -111,7 +111,7 @@ def test_a_page_image_is_made_once_kept_by_no_browser_and_shown_under_the_rights
     version = newest_version(house.pdf)
     version.file.storage.delete(version.file.name or "")
     assert client.get(url).content == answer.content
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    revoke_rights(None, [Right.VIEW], house.folder, of=house.reader)
     assert client.get(url).status_code == 404
 
 

@@ -19,7 +19,7 @@ from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import search
 from knowledge.services import access
-from knowledge.services.trash import in_trash
+from knowledge.services.trash import list_trashed_documents
 from tests.factories import PASSAGE, allow, make_document, make_group, make_user
 from tests.integration.pages.house import House, client_of, plain
 from tests.sharing import share_world
@@ -89,7 +89,7 @@ def test_people_find_exactly_what_they_may_read_with_and_without_words(filled: H
 
 
 def test_a_hidden_folder_is_not_named_beside_a_document_that_may_be_read(filled: House) -> None:
-    access.give(None, [Right.VIEW], filled.hidden, to=filled.stranger)
+    access.grant_place_rights(None, [Right.VIEW], filled.hidden, to=filled.stranger)
     page = client_of(filled.stranger).get(reverse("find"))
     assert [row.document.filename for row in page.context["page"].object_list] == ["plan.md"]
     assert "Secret plans" not in plain(page.content)
@@ -116,7 +116,7 @@ def test_several_are_moved_trashed_and_put_back_and_hidden_ones_stay(filled: Hou
     assert set(below) == {"rolling.md", "holiday.txt", "broken.pdf"}
     page = keeper.post(url, {"documents": [*ids, str(filled.hidden.pk)], "what": "trash"}, follow=True)
     assert "There is no such document" in plain(page.content)
-    assert {row.pk for row in in_trash(Principal.of(filled.keeper))} == {row.pk for row in mine}
+    assert {row.pk for row in list_trashed_documents(Principal.of(filled.keeper))} == {row.pk for row in mine}
     assert Document.unscoped.get(pk=filled.hidden.pk).trashed_at is None
     undo(keeper, page)
     assert not Document.unscoped.filter(trashed_at__isnull=False).exists()
@@ -133,7 +133,7 @@ def test_undo_asks_for_the_rights_of_now(filled: House) -> None:
     document = Document.unscoped.filter(folder=filled.folder)[0]
     keeper = client_of(filled.keeper)
     page = keeper.post(reverse("document-delete", args=[document.pk]), follow=True)
-    access.deny(None, [Right.CHANGE], filled.folder, to=filled.keeper)
+    access.deny_place_rights(None, [Right.CHANGE], filled.folder, to=filled.keeper)
     refused = undo(keeper, page)
     assert "There is no such document" in plain(refused.content)
     assert refused.redirect_chain[-1][0] == reverse("trash")
@@ -152,7 +152,7 @@ def test_a_reader_is_offered_no_choice_and_changes_nothing(filled: House) -> Non
 
 def test_the_tree_counts_what_the_person_may_read(filled: House) -> None:
     def counts(person: Any) -> dict[str, int]:
-        rows = library.folder_tree(Principal.of(person), filled.base, filled.below)
+        rows = library.build_folder_tree(Principal.of(person), filled.base, filled.below)
         found: dict[str, int] = {}
         for row in rows:
             found |= {row.name: row.count} | {child.name: child.count for child in row.children}
@@ -162,7 +162,7 @@ def test_the_tree_counts_what_the_person_may_read(filled: House) -> None:
     whole = make_user("whole")
     allow(whole, filled.base)
     assert counts(whole)["Rules"] == 4
-    access.deny(None, [Right.VIEW], Document.unscoped.get(filename="rolling.md"), to=filled.reader)
+    access.deny_place_rights(None, [Right.VIEW], Document.unscoped.get(filename="rolling.md"), to=filled.reader)
     assert counts(filled.reader) == {"Updates": 2, "Old": 1}
 
 
@@ -220,7 +220,7 @@ def test_what_is_superseded_answers_only_where_its_successor_is_not_found(filled
     assert found(filled.reader) == {old.pk, newer.pk}
     Document.unscoped.filter(pk=old.pk).update(superseded_by=newer)
     assert found(filled.reader) == {newer.pk}
-    access.deny(None, [Right.VIEW], newer, to=filled.reader)
+    access.deny_place_rights(None, [Right.VIEW], newer, to=filled.reader)
     assert found(filled.reader) == {old.pk}  # nobody loses an answer to a document that they may not see
     assert found(filled.keeper) == {newer.pk}
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from agent.conversations.first_page import FirstPage, first_page
+from agent.conversations.first_page import FirstPage, build_start_page
 from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from tests.factories import allow, make_document
 from tests.integration.pages.house import House, principal_of
 
@@ -28,7 +28,7 @@ HANDBOOK = f"# 员工手册\n\n{'公司员工应遵守本手册的规定。' * 6
 
 
 def page_of(person: User, language: str = "en") -> FirstPage:
-    return first_page(principal_of(person), person, language)
+    return build_start_page(principal_of(person), person, language)
 
 
 def titles(page: FirstPage) -> set[str]:
@@ -55,7 +55,7 @@ def test_questions_are_made_of_what_the_person_may_read_in_their_language(house:
     assert titles(page_of(house.stranger)) == set()
     allow(house.stranger, house.sibling)
     assert set(page_of(house.stranger).suggestions) == {"When is the merger?"}
-    take_back(None, [Right.VIEW], house.sibling, of=house.stranger)
+    revoke_rights(None, [Right.VIEW], house.sibling, of=house.stranger)
     assert set(page_of(house.stranger).suggestions) == set()
 
 

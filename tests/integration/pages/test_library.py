@@ -12,7 +12,7 @@ from audit.actions import Action
 from audit.models import Entry
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.errors import InvalidInput
-from knowledge.documents.places import places_of
+from knowledge.documents.places import find_document_places
 from knowledge.library import PAGE_SIZE
 from knowledge.models import Document, DocumentVersion, Folder
 from knowledge.services.folders import DEEPEST
@@ -168,7 +168,7 @@ def test_a_name_in_two_languages_is_shown_in_the_reader_s(house: House) -> None:
     document = make_document(folder, "rules.md", ingested=True)
     for language, shown, other in (("en", "Deployment", "部署规范"), ("zh-hans", "部署规范", "Deployment")):
         with translation.override(language):
-            assert places_of(principal_of(house.keeper), [document.pk])[document.pk].path[-1] == shown
+            assert find_document_places(principal_of(house.keeper), [document.pk])[document.pk].path[-1] == shown
         client = client_of(house.keeper)
         client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
         body = plain(client.get(reverse("folder", args=[folder.pk])).content)

@@ -9,11 +9,16 @@ from django.db import connection, transaction
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from evals.rights_world import make_member, make_tree
-from knowledge.library import document_rows, documents_in, sibling_documents, unfinished_in
+from knowledge.library import (
+    count_unfinished_documents,
+    list_folder_documents,
+    list_hidden_folder_documents,
+    load_document_rows,
+)
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.access_nodes import node_of
+from knowledge.services.access_nodes import ensure_access_node
 from tests.plans import executed
 
 pytestmark = pytest.mark.django_db
@@ -50,10 +55,10 @@ def library(django_db_setup: None, django_db_blocker: Any) -> Iterator[Library]:
             version.parse_status = ParseStatus.COMPLETED
         DocumentVersion.unscoped.bulk_create(versions)
         (reader, (readers,)), (guest, (guests,)) = make_member(1), make_member(1)
-        give(None, [Right.VIEW], base, to=readers)
+        grant_rights(None, [Right.VIEW], base, to=readers)
         last = documents[-IN_EACH:]
         for document in last[:APART]:
-            give(None, [Right.VIEW], node_of(document), to=guests)
+            grant_rights(None, [Right.VIEW], ensure_access_node(document), to=guests)
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("ANALYZE")
@@ -65,10 +70,10 @@ def shown(library: Library, name: str) -> int:
     """How many documents the page has, or counts."""
     reader, guest, folder = library.reader, library.guest, library.folder
     pages: dict[str, Callable[[], Any]] = {
-        "a folder": lambda: documents_in(reader, folder).object_list,
-        "some rows": lambda: document_rows(reader, folder, [item.pk for item in library.documents[:2]]),
-        "what waits": lambda: range(unfinished_in(reader, folder)),
-        "beside their folders": lambda: sibling_documents(guest, library.base),
+        "a folder": lambda: list_folder_documents(reader, folder).object_list,
+        "some rows": lambda: load_document_rows(reader, folder, [item.pk for item in library.documents[:2]]),
+        "what waits": lambda: range(count_unfinished_documents(reader, folder)),
+        "beside their folders": lambda: list_hidden_folder_documents(guest, library.base),
     }
     return len(pages[name]())
 

@@ -14,7 +14,7 @@ from PIL import Image
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Document
 from tests.factories import make_document
 from tests.integration.pages.house import House, chunk_with, client_of
@@ -183,5 +183,5 @@ def test_a_picture_on_a_slide_is_seen_by_readers_of_the_document_alone_and_recor
     unread = make_document(house.folder, "other.docx", b"PK")
     absent = (address(document, 0), address(document, 2), address(document, 1, version=2), address(unread, 1))
     assert {client_of(house.reader).get(url).status_code for url in (*absent, address(house.pdf, 1))} == {404}
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    revoke_rights(None, [Right.VIEW], house.folder, of=house.reader)
     assert client_of(house.reader).get(address(document, 1)).status_code == 404

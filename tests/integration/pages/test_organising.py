@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.conversations.sessions import found_sessions, labels_of
+from agent.conversations.sessions import list_session_labels, search_sessions
 from agent.models import Session
 from authz.principal import Principal
 from tests.factories import make_user
@@ -23,7 +23,7 @@ def change(person: User, session: Session, **given: str) -> int:
 
 
 def titles(person: User, **chosen: object) -> list[str]:
-    return [item.title for item in found_sessions(Principal.of(person), **chosen)]  # type: ignore[arg-type]
+    return [item.title for item in search_sessions(Principal.of(person), **chosen)]  # type: ignore[arg-type]
 
 
 def test_what_is_pinned_stands_on_top_and_what_is_archived_apart(owner: User) -> None:
@@ -35,7 +35,7 @@ def test_what_is_pinned_stands_on_top_and_what_is_archived_apart(owner: User) ->
     assert titles(owner) == ["one", "Three better"]
     assert titles(owner, is_archived=True) == ["two"]
     assert titles(owner, label="Travel") == ["Three better"]
-    assert labels_of(Principal.of(owner)) == ["Travel"]
+    assert list_session_labels(Principal.of(owner)) == ["Travel"]
     third.refresh_from_db()
     assert third.updated_at == before
     page = client_of(owner).get(reverse("conversations")).content.decode()

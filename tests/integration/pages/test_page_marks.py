@@ -8,9 +8,9 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen import canvas
 
-from knowledge.documents.text import open_source
+from knowledge.documents.text import open_cited_source
 from knowledge.models import Document
-from knowledge.parsers.sandbox import marks_in_child
+from knowledge.parsers.sandbox import locate_quotation_in_child
 from knowledge.rendering import Span
 from tests.factories import make_document
 from tests.integration.pages.house import House, chunk_with, principal_of
@@ -37,7 +37,9 @@ def boxes_of(house: House, document: Document, words: str) -> list[tuple[float, 
     """What is marked of these words on the page, in points from the left and from the top."""
     chunk = chunk_with(document, words[:6])
     start = chunk.text.index(words)
-    source = open_source(principal_of(house.reader), chunk.knowledge_base_id, chunk.id, Span(start, start + len(words)))
+    source = open_cited_source(
+        principal_of(house.reader), chunk.knowledge_base_id, chunk.id, Span(start, start + len(words))
+    )
     assert source.image is not None
     return [(x0 * WIDTH, y0 * HEIGHT, x1 * WIDTH, y1 * HEIGHT) for x0, y0, x1, y1 in source.image.marks.boxes]
 
@@ -69,7 +71,7 @@ def test_a_quotation_of_which_less_than_half_is_on_the_page_is_not_marked(tmp_pa
     everywhere = [(0.0, 0.0, 1.0, 1.0)]
 
     def marks(quoted: str) -> int:
-        found = marks_in_child(path, filename="keys.pdf", page=1, quoted=quoted, within=everywhere)
+        found = locate_quotation_in_child(path, filename="keys.pdf", page=1, quoted=quoted, within=everywhere)
         assert found is not None
         assert (round(found.width), round(found.height)) == (WIDTH, HEIGHT)
         return len(found.boxes)
@@ -78,4 +80,4 @@ def test_a_quotation_of_which_less_than_half_is_on_the_page_is_not_marked(tmp_pa
     assert marks(f"{FIRST} Nothing of this is printed here.") == 0
     assert marks(f"{FIRST} But not this.") == 1
     assert marks("") == 0
-    assert marks_in_child(path, filename="keys.pdf", page=2, quoted=FIRST, within=everywhere) is None
+    assert locate_quotation_in_child(path, filename="keys.pdf", page=2, quoted=FIRST, within=everywhere) is None

@@ -6,13 +6,13 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import Message, Role, Session
-from agent.palette.finding import find, find_passages
-from agent.palette.places import find_places, places_in
-from agent.profiles.kept_scope import kept, scope_of
+from agent.palette.finding import find_passages, search_palette
+from agent.palette.places import find_places, list_scope_places
+from agent.profiles.kept_scope import convert_scope_to_json, read_stored_scope
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.pages.house import House, client_of, principal_of
@@ -21,7 +21,7 @@ from tests.sharing import share_world
 
 def names(person: User, words: str) -> set[tuple[str, str]]:
     """What the palette finds, as (kind, name)."""
-    found = find(principal_of(person), person, words)
+    found = search_palette(principal_of(person), person, words)
     return {
         *(("conversation", conversation.title) for conversation in found.conversations),
         *(("document", document.title) for document in found.documents),
@@ -63,7 +63,7 @@ def test_what_is_found_is_what_the_person_may_see(release: House) -> None:
     assert names(release.reader, "release") == visible
     assert names(release.reader, "RELEASE one") == {("document", "Release one")}
     assert names(release.stranger, "release") == set()
-    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    revoke_rights(None, [Right.VIEW], release.folder, of=release.reader)
     assert names(release.reader, "release") == {("conversation", "Of reader"), ("base", "Release base")}
 
 
@@ -78,7 +78,7 @@ def test_words_of_texts_find_the_documents_that_the_person_may_read(release: Hou
     assert found(release.reader, "KG-400") == {("Gateways", snippet)}
     assert found(release.reader, "gateway") == set()  # the palette finds it by its name
     assert found(release.stranger, "KG-400") == set()
-    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    revoke_rights(None, [Right.VIEW], release.folder, of=release.reader)
     assert found(release.reader, "KG-400") == set()
     client_of(release.reader).get(reverse("palette-passages"), {"q": "KG-400"})
     assert Entry.objects.filter(action=Action.SEARCHED).exists()
@@ -95,7 +95,7 @@ def test_places_count_what_the_person_is_answered_from(release: House) -> None:
 
 
 def test_a_question_finds_its_conversation_with_the_words_marked(release: House) -> None:
-    found = find(principal_of(release.reader), release.reader, "which release").conversations
+    found = search_palette(principal_of(release.reader), release.reader, "which release").conversations
     assert [str(item.snippet) for item in found] == ["Which <b>release</b> is the last of reader?"]
     evil = Session.objects.create(user=release.reader, title="Evil")
     Message.objects.create(session=evil, role=Role.USER, content="<script>alert(1)</script> crashes?")
@@ -108,12 +108,12 @@ def test_the_places_of_a_conversation_are_named_under_todays_rights(release: Hou
     folder = next(place for place in find_places(principal_of(release.reader), "notes") if place.kind == "folder")
     assert isinstance(folder.id, UUID)
     scope = Scope(folder_ids=(folder.id,))
-    assert scope_of(kept(scope)) == scope
-    session = Session.objects.create(user=release.reader, title="Narrow", scope=kept(scope))
+    assert read_stored_scope(convert_scope_to_json(scope)) == scope
+    session = Session.objects.create(user=release.reader, title="Narrow", scope=convert_scope_to_json(scope))
     page = reverse("conversation", args=[session.pk])
     assert "in Release notes: one document you can read" in client_of(release.reader).get(page).content.decode()
-    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    revoke_rights(None, [Right.VIEW], release.folder, of=release.reader)
     body = client_of(release.reader).get(page).content.decode()
     assert "Release notes" not in body
     assert "in a place you can no longer see" in body
-    assert [(place.name, place.count) for place in places_in(principal_of(release.reader), scope)] == [("", 0)]
+    assert [(place.name, place.count) for place in list_scope_places(principal_of(release.reader), scope)] == [("", 0)]

@@ -4,12 +4,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from agent.tools.base import find
+from agent.tools.base import find_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import ApiToken
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
 from business.models import DataSource
@@ -111,7 +111,7 @@ def test_a_token_for_a_folder_is_shown_to_reach_data_exactly_where_it_does(house
     token, _secret = issue_token(
         principal_of(house.reader), name="x", days=1, scopes=[scope], folder_id=house.folder.pk
     )
-    narrow, tool = principal_of(house.reader).through(token), find("database_query")
+    narrow, tool = principal_of(house.reader).through(token), find_tool("database_query")
     reaches = narrow.may_use(tool.scope) and tool.why_not(narrow) is None
     page = plain(client_of(house.reader).get(reverse("tokens")).content)
     assert ("documents only in “Updates”; also business data" in page) == reaches
@@ -130,5 +130,5 @@ def test_a_token_is_narrowed_to_a_folder_that_its_maker_may_see(house: House) ->
         assert client.get(url, {"folder": hidden}).status_code == 404
         assert client.post(url, form | {"folder": hidden}).status_code == 404
     assert ApiToken.objects.count() == 1
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    revoke_rights(None, [Right.VIEW], house.folder, of=house.reader)
     assert "Updates" not in plain(client.get(url).content)

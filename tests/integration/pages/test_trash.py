@@ -21,7 +21,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder
 from knowledge.services import access
-from knowledge.services.access_nodes import drop_node_if_empty, node_of
+from knowledge.services.access_nodes import drop_node_if_empty, ensure_access_node
 from knowledge.services.documents import move_document
 from knowledge.services.grant_files import export_grants, import_grants
 from knowledge.services.originals import place_document
@@ -29,7 +29,7 @@ from knowledge.services.trash import (
     KEPT,
     empty_trash,
     erase_document,
-    in_trash,
+    list_trashed_documents,
     restore_document,
     trash_document,
 )
@@ -69,7 +69,7 @@ def too_late(first: Callable[[], object], second: Callable[[], object]) -> list[
 
 def test_what_was_moved_in_the_trash_comes_back_with_its_exceptions(house: House) -> None:
     writer, document, friend = Principal.of(house.keeper), make_document(house.folder, "a.md"), make_user("friend")
-    access.give(writer, [Right.VIEW], document, to=friend)
+    access.grant_place_rights(writer, [Right.VIEW], document, to=friend)
     allow(house.keeper, house.sibling, *Right)
     trash_document(writer, document_id=document.pk)
     place_document(None, document, house.sibling, "a.md")
@@ -102,7 +102,7 @@ def test_a_folder_is_never_taken_for_the_node_of_a_document(house: House) -> Non
     place_document(None, document, house.sibling, "a.md")
     assert Folder.unscoped.get(pk=house.below.pk).parent == house.folder
     Document.unscoped.filter(pk=document.pk).update(access=house.below)
-    assert node_of(document).parent == house.sibling
+    assert ensure_access_node(document).parent == house.sibling
 
 
 @pytest.mark.django_db(transaction=True)
@@ -114,7 +114,7 @@ def test_of_two_who_put_it_into_the_trash_the_second_is_told_that_it_is_gone() -
         return trash_document(writer, document_id=document.pk)
 
     assert [type(item) for item in too_late(put, put)] == [NotFound]
-    assert set(in_trash(writer)) == {document}
+    assert set(list_trashed_documents(writer)) == {document}
     restore_document(writer, document_id=document.pk)
     assert seers(document) == {"writer", "reader"}
 
@@ -170,7 +170,7 @@ def test_one_fault_keeps_one_in_the_trash_and_one_file_in_the_store(monkeypatch:
 
 def in_the_trash_with_an_exception(house: House) -> Document:
     document = make_document(house.folder, "a.md")
-    access.give(None, [Right.VIEW], document, to=make_user("friend"))
+    access.grant_place_rights(None, [Right.VIEW], document, to=make_user("friend"))
     trash_document(Principal.of(house.keeper), document_id=document.pk)
     document.refresh_from_db()
     return document
@@ -179,10 +179,10 @@ def in_the_trash_with_an_exception(house: House) -> Document:
 def test_rights_in_the_trash_are_nobodys_to_change(house: House) -> None:
     document, guest = in_the_trash_with_an_exception(house), house.reader
     changes: list[Callable[[], object]] = [
-        lambda: access.give(None, [Right.VIEW], document, to=guest),
-        lambda: access.deny(None, [Right.VIEW], document, to=guest),
-        lambda: access.take_back(None, [Right.VIEW], document, of=guest),
-        lambda: access.undeny(None, [Right.VIEW], document, of=guest),
+        lambda: access.grant_place_rights(None, [Right.VIEW], document, to=guest),
+        lambda: access.deny_place_rights(None, [Right.VIEW], document, to=guest),
+        lambda: access.revoke_place_rights(None, [Right.VIEW], document, of=guest),
+        lambda: access.revoke_place_denials(None, [Right.VIEW], document, of=guest),
         lambda: access.break_inheritance(None, document),
         lambda: access.restore_inheritance(None, document),
     ]
@@ -229,7 +229,7 @@ def test_no_page_of_rights_or_administration_shows_what_is_in_the_trash(house: H
 
 def test_the_trash_names_a_folder_only_to_whom_it_shows_itself(house: House) -> None:
     document, friend = make_document(house.folder, "a.md"), make_user("friend")
-    access.give(None, [Right.VIEW, Right.CHANGE], document, to=friend)
+    access.grant_place_rights(None, [Right.VIEW, Right.CHANGE], document, to=friend)
     trash_document(Principal.of(friend), document_id=document.pk)
     pages = {
         person.username: plain(client_of(person).get(reverse("trash")).content) for person in (friend, house.keeper)

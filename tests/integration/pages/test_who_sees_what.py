@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Document, Folder
 from tests.integration.pages.house import SENTENCE, client_of, plain
 from tests.integration.routes.addresses import Route
@@ -42,7 +42,7 @@ def test_nobody_is_sent_to_sign_in_and_back(world: World) -> None:
 def test_the_page_is_gone_with_the_grant(world: World, page: Route) -> None:
     path, client = world.address(page), client_of(world.reader)
     assert client.get(path, follow=True).status_code == 200
-    take_back(None, [Right.VIEW], world.folder, of=world.reader)
+    revoke_rights(None, [Right.VIEW], world.folder, of=world.reader)
     answer = client.get(path)
     assert answer.status_code == (200 if page.path.startswith((MINE, OF_DATA)) else 404)
     assert SENTENCE not in plain(answer.content)

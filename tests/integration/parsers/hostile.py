@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from knowledge.parsers.base import MIB, ParseLimits, parsers
-from knowledge.parsers.blocks import ParsedDocument, block
+from knowledge.parsers.blocks import ParsedDocument, build_block
 
 
 def spin() -> str:
@@ -118,7 +118,7 @@ class HostileParser:
         return True
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        return ParsedDocument(blocks=tuple(block("paragraph", ACTIONS[path.read_text()]())))
+        return ParsedDocument(blocks=tuple(build_block("paragraph", ACTIONS[path.read_text()]())))
 
 
 PARSER = HostileParser()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evals.management.commands.evaluate_parsing import token_f1
-from knowledge.parsers.base import ParseLimits, load, parsers
+from knowledge.parsers.base import ParseLimits, load_parsers, parsers
 from tests.evaluation_data import data_folder
 
 pytestmark = pytest.mark.data
@@ -16,7 +16,7 @@ TOLERANCE = 0.025
 
 
 def test_files_are_read_as_well_as_by_a_plain_extractor() -> None:
-    load()
+    load_parsers()
     folder = data_folder("docparse")
     scores: dict[str, tuple[float, float]] = {}
     for pair in json.loads((folder / "pairs.json").read_text()):
@@ -32,7 +32,7 @@ def test_files_are_read_as_well_as_by_a_plain_extractor() -> None:
 
 
 def test_headings_of_pages_are_found_by_their_size() -> None:
-    load()
+    load_parsers()
     source = data_folder("docparse") / "docling/pdf/sources/multi_page.pdf"
     headings = [b.text for b in parsers.get("pdf").parse(source, ParseLimits()).blocks if b.kind == "heading"]
     assert "The Birth of Word Processing (1960s - 1970s)" in headings
@@ -40,7 +40,7 @@ def test_headings_of_pages_are_found_by_their_size() -> None:
 
 
 def test_translated_page_leaves_out_its_original_and_keeps_its_code() -> None:
-    load()
+    load_parsers()
     page = data_folder("k8s_docs") / "raw/zh-cn/docs/concepts/workloads/controllers/daemonset.md"
     parsed = parsers.get("markdown").parse(page, ParseLimits())
     assert parsed.title == "DaemonSet"

@@ -13,7 +13,7 @@ from select import select
 import pytest
 
 from knowledge.parsers.base import MIB, ParseFailed, ParseLimits, UnreadableFile, parsers
-from knowledge.parsers.sandbox import page_in_child, parse_in_child, servers
+from knowledge.parsers.sandbox import parse_in_child, render_page_in_child, servers
 from tests.integration.pages.house import two_pages
 
 LIMITS = ParseLimits(cpu_s=60, wall_s=120.0, memory_bytes=200 * MIB, written_bytes=8 * MIB, result_bytes=4 * MIB)
@@ -181,14 +181,14 @@ def test_daemonic_forked_process_parses_with_a_server_of_its_own(tmp_path: Path)
 def test_a_page_is_drawn_in_the_child_under_its_limits(tmp_path: Path) -> None:
     path = tmp_path / "pages.pdf"
     path.write_bytes(two_pages())
-    png = page_in_child(path, filename="pages.pdf", page=2)
+    png = render_page_in_child(path, filename="pages.pdf", page=2)
     assert png is not None
     assert png.startswith(b"\x89PNG")
-    assert page_in_child(path, filename="pages.pdf", page=3) is None
+    assert render_page_in_child(path, filename="pages.pdf", page=3) is None
     with pytest.raises(ParseFailed):  # the image alone takes 8 MB
-        page_in_child(path, filename="pages.pdf", page=1, limits=replace(LIMITS, memory_bytes=1 * MIB))
-    assert page_in_child(path, filename="pages.pdf", page=1) is not None
+        render_page_in_child(path, filename="pages.pdf", page=1, limits=replace(LIMITS, memory_bytes=1 * MIB))
+    assert render_page_in_child(path, filename="pages.pdf", page=1) is not None
     path.write_bytes(b"%PDF-1.4 nothing behind it")
     with pytest.raises(ParseFailed) as failed:
-        page_in_child(path, filename="pages.pdf", page=1)
+        render_page_in_child(path, filename="pages.pdf", page=1)
     assert failed.value.code == "damaged"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.text.sentences import split
+from agent.text.sentences import split_sentences
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.sandbox import parse_in_child, servers
@@ -33,7 +33,10 @@ def passages(parsed: ParsedDocument) -> list[ChunkDraft]:
 def said(parsed: ParsedDocument) -> list[str]:
     """Every sentence that may be quoted; headings answer nothing."""
     return [
-        entry.text for chunk in passages(parsed) for entry in split(chunk.text, chunk.blocks) if entry.kind != "heading"
+        entry.text
+        for chunk in passages(parsed)
+        for entry in split_sentences(chunk.text, chunk.blocks)
+        if entry.kind != "heading"
     ]
 
 

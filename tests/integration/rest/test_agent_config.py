@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from agent.connections.service_keys import KeyLost, opened, sealed
+from agent.connections.service_keys import KeyLost, open_service_key, seal_service_key
 from agent.models import AgentProfile, LanguageModel
 from agent.providers.base import ModelMisconfigured
-from agent.providers.configured import served_model
+from agent.providers.configured import find_served_model
 from agent.tool_names import ALIASES
-from agent.tools.base import default_names, find, in_order
+from agent.tools.base import find_tool, list_default_tools, list_tools
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import allow, make_base, make_document, make_user
@@ -29,13 +29,13 @@ def listed(world: World, role: str = "all", **headers: Any) -> list[dict[str, An
 
 def test_every_registered_tool_is_listed_with_its_old_names_and_nothing_else(world: World) -> None:
     rows = listed(world)
-    assert [row["name"] for row in rows] == [tool.name for tool in in_order()]
-    assert [row["name"] for row in rows if row["is_default"]] == default_names()
+    assert [row["name"] for row in rows] == [tool.name for tool in list_tools()]
+    assert [row["name"] for row in rows if row["is_default"]] == list_default_tools()
     old_names = {old: row["name"] for row in rows for old in row["aliases"]}
     assert old_names == dict(ALIASES)
-    assert {old: find(old).name for old in ALIASES} == dict(ALIASES)
+    assert {old: find_tool(old).name for old in ALIASES} == dict(ALIASES)
     chinese = {row["name"]: row["label"] for row in listed(world, headers={"accept-language": "zh-hans"})}
-    assert (chinese["thinking"], find("thinking").label.en) == ("思考", "Think")
+    assert (chinese["thinking"], find_tool("thinking").label.en) == ("思考", "Think")
 
 
 def test_a_tool_that_cannot_be_used_now_says_why(world: World) -> None:
@@ -53,9 +53,9 @@ def test_a_tool_that_cannot_be_used_now_says_why(world: World) -> None:
 def test_the_configuration_is_that_of_the_specification_and_of_the_default_profile(world: World) -> None:
     body = world.client("all").get("/api/v1/tenants/kv/agent-config").json()
     assert body["success"] is True
-    assert [row["name"] for row in body["data"]["available_tools"]] == [tool.name for tool in in_order()]
+    assert [row["name"] for row in body["data"]["available_tools"]] == [tool.name for tool in list_tools()]
     assert all({"name", "label", "description"} <= set(row) for row in body["data"]["available_tools"])
-    assert body["data"]["allowed_tools"] == default_names()
+    assert body["data"]["allowed_tools"] == list_default_tools()
     AgentProfile.objects.create(name="narrow", allowed_tools=["calculator", "thinking"], most_steps=3, is_default=True)
     LanguageModel.objects.create(name="Big", base_url="http://127.0.0.1:1/v1", model="b")
     data = world.client("all").get("/api/v1/tenants/kv/agent-config").json()["data"]
@@ -64,24 +64,26 @@ def test_the_configuration_is_that_of_the_specification_and_of_the_default_profi
 
 
 def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> None:
-    stored = sealed("sk-1234", HERE)
+    stored = seal_service_key("sk-1234", HERE)
     assert "sk-1234" not in stored
-    assert opened(stored, HERE) == "sk-1234"
-    assert (sealed("", HERE), opened("", HERE)) == ("", "")
+    assert open_service_key(stored, HERE) == "sk-1234"
+    assert (seal_service_key("", HERE), open_service_key("", HERE)) == ("", "")
     settings.SECRET_KEY = "another key of the site, fifty characters and more of it"
     with pytest.raises(KeyLost):
-        opened(stored, HERE)
+        open_service_key(stored, HERE)
 
 
 def test_a_key_opens_for_the_address_that_it_was_stored_for() -> None:
     """Whatever way the address is changed, past the service as well: the key does not go with it."""
-    row = LanguageModel.objects.create(name="Big", base_url=HERE, model="b", encrypted_key=sealed("sk-1234", HERE))
-    found = served_model("Big")
+    row = LanguageModel.objects.create(
+        name="Big", base_url=HERE, model="b", encrypted_key=seal_service_key("sk-1234", HERE)
+    )
+    found = find_served_model("Big")
     assert found is not None
     assert found.api_key == "sk-1234"
     LanguageModel.objects.filter(pk=row.pk).update(base_url="http://127.0.0.1:2/v1")
     with pytest.raises(ModelMisconfigured, match="enter it again"):
-        served_model("Big")
+        find_served_model("Big")
 
 
 def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -> None:
@@ -92,8 +94,8 @@ def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -
     page = client.get(path, headers={"accept-language": "zh-hans"}).content.decode()
     chosen = re.findall(r'name="allowed_tools" value="(\w+)"[^>]*checked', page)
     assert sorted(chosen) == ["calculate", "thinking"]
-    assert len(re.findall(r'name="allowed_tools" value="', page)) == len(in_order())
-    assert all(tool.label.zh in page and tool.description.zh in page for tool in in_order())
+    assert len(re.findall(r'name="allowed_tools" value="', page)) == len(list_tools())
+    assert all(tool.label.zh in page and tool.description.zh in page for tool in list_tools())
     form = {"name": "narrow", "icon": "chat", "allowed_tools": ["grep_chunks", "thinking"], "uses_tools": "on"}
     assert client.post(path, form).status_code == 302
     row.refresh_from_db()
@@ -111,7 +113,7 @@ def test_one_tool_more_takes_none_of_the_others_away(client: Any) -> None:
     row = AgentProfile.objects.create(name="plain")
     path = f"/admin/agent/agentprofile/{row.pk}/change/"
     shown = re.findall(r'name="allowed_tools" value="(\w+)"[^>]*checked', client.get(path).content.decode())
-    assert shown == default_names()
+    assert shown == list_default_tools()
     form = {"name": "plain", "icon": "chat", "uses_tools": "on"}
     client.post(path, form | {"allowed_tools": shown})
     assert AgentProfile.objects.get(pk=row.pk).allowed_tools is None
@@ -126,14 +128,14 @@ def test_the_admin_takes_a_key_never_shows_it_and_forgets_it_with_its_address(wo
             "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
     assert client.post("/admin/agent/languagemodel/add/", form).status_code == 302
     row = LanguageModel.objects.get(name="Big")
-    assert opened(row.encrypted_key, row.base_url) == "sk-1234"
+    assert open_service_key(row.encrypted_key, row.base_url) == "sk-1234"
     page = f"/admin/agent/languagemodel/{row.pk}/change/"
     shown = client.get(page).content.decode()
     assert "sk-1234" not in shown
     assert row.encrypted_key not in shown
     client.post(page, {**form, "api_key": "", "model": "c"})
     row.refresh_from_db()
-    assert (row.model, opened(row.encrypted_key, row.base_url)) == ("c", "sk-1234")
+    assert (row.model, open_service_key(row.encrypted_key, row.base_url)) == ("c", "sk-1234")
 
     moved = client.post(page, {**form, "api_key": "", "base_url": "https://evil.example/v1"}, follow=True)
     assert "The stored key was for the old address and has been removed" in moved.content.decode()
@@ -145,7 +147,7 @@ def test_the_admin_takes_a_key_never_shows_it_and_forgets_it_with_its_address(wo
     assert "sk-1234" not in str(list(entries.values_list("detail", flat=True)))
     client.post(page, {**form, "api_key": "sk-5678", "base_url": "https://third.example/v1"})
     row.refresh_from_db()
-    assert opened(row.encrypted_key, "https://third.example/v1") == "sk-5678"
+    assert open_service_key(row.encrypted_key, "https://third.example/v1") == "sk-5678"
     for refused in ("http://169.254.169.254/v1", "http://8.8.8.8/v1", "http://user:pw@10.0.0.1/v1", "http://127.1/v1"):
         assert client.post(page, {**form, "base_url": refused}).status_code == 200, refused
     row.refresh_from_db()

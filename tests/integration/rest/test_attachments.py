@@ -13,9 +13,9 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import ATTACHMENTS, DocumentVersion
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.factories import allow, make_base, make_user, prepare_embedder
 from tests.tokens import client_with
 
@@ -54,7 +54,7 @@ def test_a_program_attaches_waits_and_asks(person: User, mine: Client) -> None:
     early = mine.post(messages, question, content_type="application/json")
     assert (early.status_code, "still being read" in early.json()["detail"]) == (400, True)
     prepare_embedder()
-    ingest(DocumentVersion.unscoped.get(document_id=made["id"]).pk)
+    run_ingestion(DocumentVersion.unscoped.get(document_id=made["id"]).pk)
     assert [item["reading"] for item in mine.get(url).json()] == ["ready"]
     answer = mine.post(messages, question, content_type="application/json")
     assert answer.status_code == 201, answer.content
@@ -69,7 +69,7 @@ def test_a_copy_is_filed_with_the_scopes_to_chat_and_to_ingest(person: User, min
     made = attached(mine, url)
     base = make_base()
     allow(person, base, Right.VIEW, Right.ADD)
-    body = {"folder": str(root_folder(base).pk)}
+    body = {"folder": str(find_root_folder(base).pk)}
 
     def token(*scopes: TokenScope) -> str:
         return issue_token(Principal.of(person), name="script", scopes=scopes)[1]

@@ -10,7 +10,7 @@ from agent.models import Message
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import signed_in
 from tests.sharing import share_world
@@ -65,7 +65,7 @@ def test_an_answer_cites_the_passage_it_comes_from_and_is_recorded(desk: Desk) -
 
 def test_without_the_right_an_old_answer_is_masked_and_a_new_one_an_honest_no(desk: Desk) -> None:
     desk.ask()
-    take_back(None, [Right.VIEW], desk.folder, of=desk.reader)
+    revoke_rights(None, [Right.VIEW], desk.folder, of=desk.reader)
     fresh = desk.ask()
     assert (fresh["stop_reason"], fresh["citations"]) == ("no_evidence", [])
     assert "300" not in fresh["content"]

@@ -4,8 +4,8 @@ from typing import Any
 
 from authz.permissions import Right
 from knowledge.models import Folder, KnowledgeBase
-from knowledge.services.access import give
-from knowledge.services.folders import root_folder
+from knowledge.services.access import grant_place_rights
+from knowledge.services.folders import find_root_folder
 from tests.factories import allow, make_base, make_folder
 from tests.integration.rest.world import Answer, World
 
@@ -57,7 +57,7 @@ def test_what_the_tree_does_not_allow_is_refused_in_words(world: World) -> None:
     assert (full.status_code, "is not empty" in full.json()["detail"]) == (400, True)
     without_add = post(world, f"folders/{world.folder.pk}/move", {"parent": str(everything.pk)})
     assert without_add.status_code == 403
-    root = root_folder(KnowledgeBase.unscoped.get(pk=world.base.pk))
+    root = find_root_folder(KnowledgeBase.unscoped.get(pk=world.base.pk))
     assert world.client("all").delete(f"/api/v1/folders/{root.pk}").status_code == 403
 
 
@@ -98,7 +98,7 @@ def test_a_folder_above_that_is_not_visible_is_not_told(world: World) -> None:
 
 def test_the_folder_of_a_document_that_one_may_read_by_itself_is_not_told(world: World) -> None:
     reader = world.people["nobody"]
-    give(None, [Right.VIEW], world.document, to=reader)
+    grant_place_rights(None, [Right.VIEW], world.document, to=reader)
     client = world.client("nobody")
     (row,) = client.get("/api/v1/documents").json()["results"]
     assert (row["id"], row["folder"]) == (str(world.document.pk), None)
@@ -109,7 +109,7 @@ def test_the_folder_of_a_document_that_one_may_read_by_itself_is_not_told(world:
 
 
 def test_whoever_deletes_a_document_is_not_led_to_a_folder_that_is_not_theirs(world: World) -> None:
-    give(None, [Right.VIEW, Right.CHANGE], world.document, to=world.people["nobody"])
+    grant_place_rights(None, [Right.VIEW, Right.CHANGE], world.document, to=world.people["nobody"])
     answer = world.client("nobody").post(f"/documents/{world.document.pk}/delete/")
     assert answer.status_code == 302
     assert str(world.folder.pk) not in answer["Location"]

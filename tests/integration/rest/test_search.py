@@ -11,9 +11,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.retrieval import engine as engine_module
-from knowledge.services.folders import root_folder
+from knowledge.services.folders import find_root_folder
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import Answer, signed_in
 from tests.sharing import share_world
@@ -54,18 +54,18 @@ def test_only_what_the_reader_may_read_at_that_moment_is_found(shelf: Shelf) -> 
     allow(shelf.reader, shelf.hr)
     assert shelf.found() == {"update.md", "travel.md", "pay.md"}
     assert len(shelf.search(top_k=1).json()["hits"]) == 1
-    take_back(None, [Right.VIEW], shelf.ops, of=shelf.reader)
+    revoke_rights(None, [Right.VIEW], shelf.ops, of=shelf.reader)
     assert shelf.found() == {"pay.md"}
-    take_back(None, [Right.VIEW], shelf.hr, of=shelf.reader)
+    revoke_rights(None, [Right.VIEW], shelf.hr, of=shelf.reader)
     assert shelf.search().json() == {"hits": [], "visible": 0}
 
 
 def test_a_hidden_folder_above_narrows_like_one_that_is_not_there(shelf: Shelf) -> None:
-    above = root_folder(shelf.base).pk
+    above = find_root_folder(shelf.base).pk
     absent = shelf.search(folder_ids=[str(uuid4())]).json()
     assert shelf.search(folder_ids=[str(above)]).json() == absent == {"hits": [], "visible": 0}
     assert shelf.found(folder_ids=[str(above), str(shelf.trips.pk)]) == {"travel.md"}
-    allow(shelf.reader, root_folder(shelf.base))
+    allow(shelf.reader, find_root_folder(shelf.base))
     assert shelf.found(folder_ids=[str(above)]) == {"update.md", "travel.md", "pay.md"}
 
 
@@ -125,10 +125,10 @@ def test_a_wrong_search_is_refused_naming_the_field(shelf: Shelf) -> None:
 
 def test_a_search_without_a_working_model_says_so(shelf: Shelf, settings: Settings, tmp_path: Path) -> None:
     settings.EMBEDDER_OPTIONS = settings.EMBEDDER_OPTIONS | {"cache_dir": tmp_path}
-    engine_module._embedder.cache_clear()
+    engine_module._load_embedder.cache_clear()
     try:
         answer = shelf.search()
     finally:
-        engine_module._embedder.cache_clear()
+        engine_module._load_embedder.cache_clear()
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert str(tmp_path) not in answer.content.decode()

@@ -11,7 +11,7 @@ from redis import Redis
 from rest_framework.test import APIClient
 
 from agent.models import AgentProfile, LanguageModel, Message, Session
-from agent.runs.leases import stop_key
+from agent.runs.leases import build_stop_key
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
@@ -180,7 +180,7 @@ def test_a_question_that_waits_for_its_answer_is_stopped_like_others(desk: Desk)
             assert server.asked.wait(300)
             with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
                 for key in valkey.keys("run:*:lease"):
-                    valkey.set(stop_key(UUID(key.decode().split(":")[1])), "1", ex=60)
+                    valkey.set(build_stop_key(UUID(key.decode().split(":")[1])), "1", ex=60)
 
         stopping = beside.submit(stop)
         answer = desk.client.post(f"/api/v1/sessions/{desk.session_id}/messages", {"query": TAXIS}, format="json")

@@ -12,7 +12,7 @@ from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens.api_tokens import issue_token
-from knowledge.ingestion.pipeline import give_up
+from knowledge.ingestion.pipeline import fail_exhausted_version
 from knowledge.models import Document, Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user, newest_version
 
@@ -62,7 +62,7 @@ def make_world() -> World:
     base, other = make_base("Handbook"), make_base("Elsewhere")
     folder = make_folder(base, "Rules")
     document = make_document(folder, "rules.md")
-    give_up(newest_version(document))
+    fail_exhausted_version(newest_version(document))
     people = {role: make_user(role, is_superuser=role == "superuser") for role in ROLES if role != "anonymous"}
     allow(people["elsewhere"], other, *Right)
     for role, rights in RIGHTS.items():

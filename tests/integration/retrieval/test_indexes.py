@@ -12,7 +12,7 @@ from copilot_site import doctor
 from knowledge.models import ChunkIndex, EmbeddingSpace
 from knowledge.retrieval import engine
 from knowledge.retrieval.search import search
-from knowledge.services.indexes import tend_indexes
+from knowledge.services.indexes import build_search_indexes
 from tests.factories import allow, make_base, make_document, make_user
 
 QUESTION = "How long is the notice period?"
@@ -39,12 +39,12 @@ def index_names() -> set[str]:
 def test_indexes_are_built_once_past_the_limit_and_search_stays_within_rights(
     reader: Principal, settings: LazySettings
 ) -> None:
-    assert tend_indexes() == []
+    assert build_search_indexes() == []
     settings.SEARCH_EXACT_LIMIT = 0
     space = EmbeddingSpace.objects.get()
     try:
-        assert set(tend_indexes()) == {f"chunk_vectors_{space.pk}", "chunk_terms"} <= index_names()
-        assert tend_indexes() == []
+        assert set(build_search_indexes()) == {f"chunk_vectors_{space.pk}", "chunk_terms"} <= index_names()
+        assert build_search_indexes() == []
         assert [hit.passage.filename for hit in search(reader, QUESTION).hits] == ["seen.md"]
     finally:
         with connection.cursor() as cursor:
@@ -60,9 +60,9 @@ def test_an_index_that_another_process_builds_is_left_to_it(settings: LazySettin
     try:
         with closing(connection.copy()) as elsewhere, elsewhere.cursor() as other:
             other.execute("SELECT pg_advisory_lock(hashtextextended('tend indexes', 0))")
-            assert tend_indexes() == []
+            assert build_search_indexes() == []
             assert not {f"chunk_vectors_{space.pk}", "chunk_terms"} & index_names()
-        assert set(tend_indexes(patience_s=10)) == {f"chunk_vectors_{space.pk}", "chunk_terms"}
+        assert set(build_search_indexes(patience_s=10)) == {f"chunk_vectors_{space.pk}", "chunk_terms"}
     finally:
         with connection.cursor() as cursor:
             cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space.pk}, chunk_terms")
@@ -72,12 +72,12 @@ def test_an_index_that_another_process_builds_is_left_to_it(settings: LazySettin
 def test_another_space_finds_nothing_until_it_is_filled_and_the_doctor_says_so(
     reader: Principal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert doctor.index().ok
+    assert doctor.check_search_index().ok
     monkeypatch.setattr(engine, "POOLING", "tokens-2")
     assert search(reader, QUESTION).hits == []
-    assert not doctor.index().ok
-    assert "2 published documents" in doctor.index().detail
+    assert not doctor.check_search_index().ok
+    assert "2 published documents" in doctor.check_search_index().detail
     call_command("reindex")
-    assert doctor.index().ok
+    assert doctor.check_search_index().ok
     assert [hit.passage.filename for hit in search(reader, QUESTION).hits] == ["seen.md"]
     assert ChunkIndex.unscoped.values("space").distinct().count() == 2

@@ -11,12 +11,12 @@ from authz.principal import Principal
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
 from knowledge.retrieval.candidates import Candidate, IndexQuery, find_candidates
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
-from knowledge.selectors import passages_of
-from knowledge.services.indexes import BUILD_MEMORY, statements
-from knowledge.tool_selectors import document_facts
+from knowledge.selectors import list_document_passages
+from knowledge.services.indexes import BUILD_MEMORY, build_index_statements
+from knowledge.tool_selectors import load_document_facts
 from tests.plans import Executed, executed
 from tests.synthetic_passages import Collection
 
@@ -47,7 +47,7 @@ def collection(django_db_setup: None, django_db_blocker: Any) -> Iterator[Collec
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # or no index could be built on the rows just written
         with connection.cursor() as cursor:
             cursor.execute(BUILD_MEMORY.replace("SET", "SET LOCAL"))
-            for statement in statements(made.space).values():
+            for statement in build_index_statements(made.space).values():
                 cursor.execute(statement.replace(" CONCURRENTLY", ""))
             for statement in (*SHOWN, "ANALYZE"):
                 cursor.execute(statement)
@@ -132,7 +132,7 @@ def test_one_pass_reads_what_is_visible_and_nothing_else(
 
 def test_the_limit_decides(collection: Collection, readers: dict[float, Principal], settings: LazySettings) -> None:
     who = readers[0.1]
-    EmbeddingSpace.objects.filter(pk=collection.space.pk).update(name=engine().space)
+    EmbeddingSpace.objects.filter(pk=collection.space.pk).update(name=load_engine().space)
     visible = make_plan(who, Scope()).visible
     for settings.SEARCH_EXACT_LIMIT, is_indexed in ((visible - 1, True), (visible, False)):
         with executed() as statements:
@@ -161,7 +161,7 @@ def test_where_the_index_gives_up_the_rest_is_read_exactly(
 
 @pytest.mark.parametrize(
     "read",
-    [passages_of, lambda who, document: document_facts(who, [str(document.pk)], scope=Scope())],
+    [list_document_passages, lambda who, document: load_document_facts(who, [str(document.pk)], scope=Scope())],
     ids=["passages of a document", "facts"],
 )
 def test_what_is_asked_for_by_its_id_is_not_looked_for_among_all_that_is_visible(

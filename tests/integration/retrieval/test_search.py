@@ -11,7 +11,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import ChunkIndex, Document, Folder, KnowledgeBase
-from knowledge.retrieval.engine import reranker
+from knowledge.retrieval.engine import load_reranker
 from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user
@@ -125,12 +125,12 @@ def test_rows_are_read_by_the_statement_that_finds_them(
 ) -> None:
     """What is seen and how rare the words are; then candidates, token vectors and texts. Nothing is asked for once more."""
     settings.RERANKER = which
-    reranker.cache_clear()
+    load_reranker.cache_clear()
     try:
         with django_assert_num_queries(2):
             assert len(found(library[0])) == 4
     finally:
-        reranker.cache_clear()
+        load_reranker.cache_clear()
 
 
 def test_what_can_be_seen_is_counted_once(library: Library) -> None:

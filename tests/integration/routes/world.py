@@ -15,9 +15,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval, VerifiedAnswer
-from agent.skills.packages import shipped_package
+from agent.skills.packages import read_shipped_package
 from agent.skills.services import add_version
-from agent.verified_answers.services import Given, save_text
+from agent.verified_answers.services import Given, save_verified_text
 from authz.people.accounts import create_service_account
 from authz.people.units import create_unit
 from authz.permissions import Right
@@ -30,7 +30,7 @@ from business.sources.grants import grant
 from business.sources.services import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem, Webhook
-from knowledge.retrieval.engine import engine
+from knowledge.retrieval.engine import load_engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -120,7 +120,7 @@ class World(House):
     def verified(self) -> VerifiedAnswer:
         """What somebody with every right has verified of the document."""
         given = Given("Which pods?", SENTENCE, documents=[self.document.pk])
-        return save_text(Principal.of(self.keeper), given, folder_id=self.folder.pk)
+        return save_verified_text(Principal.of(self.keeper), given, folder_id=self.folder.pk)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -142,7 +142,7 @@ class World(House):
 
     def _skill_id(self) -> UUID:
         kept = Skill.objects.first()
-        return kept.pk if kept else add_version(self.people["root"], shipped_package("report")).skill_id
+        return kept.pk if kept else add_version(self.people["root"], read_shipped_package("report")).skill_id
 
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
@@ -375,7 +375,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     },
     "/v1/responses": lambda world: {"model": "copilot", "input": "How many pods may be unavailable?"},
     "/mcp": lambda world: {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
-    "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
+    "/v1/embeddings": lambda world: {"model": load_engine().space, "input": "pods"},
     "/api/v1/sources": lambda world: {
         "kind": "folder",
         "settings": {"path": "/nowhere"},

@@ -9,7 +9,12 @@ from django.test import Client
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.directory.accounts import Known, end, remove, update
+from authz.directory.accounts import (
+    Known,
+    delete_directory_account,
+    disable_directory_account,
+    update_directory_account,
+)
 from authz.models import DirectoryAccount
 from authz.principal import Principal
 from authz.scopes import TokenScope
@@ -143,7 +148,11 @@ def test_a_change_on_an_old_state_is_refused_and_one_that_was_read_need_not_be_r
 def test_who_became_an_administrator_meanwhile_is_not_touched(scim: Program) -> None:
     account = DirectoryAccount.objects.get(pk=scim.make_user("mei"))
     User.objects.filter(pk=account.user_id).update(is_superuser=True)
-    for change in (end, remove, lambda by, row: update(by, row, Known("", "other"))):
+    for change in (
+        disable_directory_account,
+        delete_directory_account,
+        lambda by, row: update_directory_account(by, row, Known("", "other")),
+    ):
         with pytest.raises(NotFound):
             change(None, account)
     assert (user_of(str(account.pk)).is_active, user_of(str(account.pk)).username) == (True, "mei")

@@ -9,7 +9,7 @@ from authz.models import DirectoryGroup
 from authz.people.roles import create_role
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_group, make_user
 from tests.integration.scim.program import GROUP, Program
@@ -111,7 +111,7 @@ def test_a_deleted_group_takes_its_rights_along_and_leaves_ours_their_last_place
     group, base = Group.objects.get(name="Kept"), make_base("Runbooks")
     group.user_set.add(make_user("ours"))
     allow(Group.objects.get(name="Gone"), make_base("Salaries"))
-    give(None, [Right.VIEW, Right.MANAGE], base, to=group)
+    grant_rights(None, [Right.VIEW, Right.MANAGE], base, to=group)
     assert visible("mei") == {"Salaries", "Runbooks"}
     for pk in (gone, kept):
         assert scim.send("DELETE", f"Groups/{pk}").status_code == 204

@@ -13,15 +13,15 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.directory.accounts import Known, create
+from authz.directory.accounts import Known, create_directory_account
 from authz.models import ClaimMapping, ClaimMembership, Directory, DirectoryAccount, UnmappedClaim
 from authz.people.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny, give
-from authz.sign_in.claims import MAX_VALUES, claim_values
-from authz.sign_in.client_secrets import store_secret, stored_secret
-from copilot_site.sign_in_checks import company_sign_ins
+from authz.rights.grants import deny_rights, grant_rights
+from authz.sign_in.claims import MAX_VALUES, read_claim_values
+from authz.sign_in.client_secrets import read_stored_secret, store_secret
+from copilot_site.sign_in_checks import check_company_sign_ins
 from tests.factories import make_base, make_group, make_user
 from tests.integration.pages.house import client_of, plain
 from tests.integration.sign_in.browser import follow, is_in, signed_in_by_company
@@ -87,8 +87,8 @@ def test_the_last_manager_of_a_place_is_let_in_whatever_the_company_says_of_them
     """The rule for the last manager holds for what is done here; a sign-in would lock them out of everything."""
     signed_in_by_company()
     user, base, apart = User.objects.get(), make_base(), make_group("Apart")
-    give(None, [Right.MANAGE], base, to=user)
-    deny(None, [Right.MANAGE], base, to=apart)
+    grant_rights(None, [Right.MANAGE], base, to=user)
+    deny_rights(None, [Right.MANAGE], base, to=apart)
     ClaimMapping.objects.create(value="apart", group=apart)
     issuer.claims["groups"] = ["apart"]
     client, _answer = signed_in_by_company()
@@ -104,7 +104,7 @@ def test_unknown_groups_mean_nothing_and_are_listed_for_the_administrator(issuer
         assert not UnmappedClaim.objects.exists()
     issuer.claims["groups"] = ["hr", "<b>x</b>", 7, None, "y" * 300]
     signed_in_by_company()
-    assert len(claim_values([str(number) for number in range(MAX_VALUES + 1)])) == MAX_VALUES
+    assert len(read_claim_values([str(number) for number in range(MAX_VALUES + 1)])) == MAX_VALUES
     assert groups_of(User.objects.get()) == set()
     assert set(UnmappedClaim.objects.values_list("value", flat=True)) == {"hr", "<b>x</b>"}
     page = plain(client_of(make_user(is_superuser=True)).get(reverse("admin:authz_unmappedclaim_changelist")).content)
@@ -223,7 +223,7 @@ def test_mapping_is_edited_in_the_admin_and_recorded() -> None:
 def provisioned(external_id: str, username: str = "mei") -> User:
     """An account that SCIM made."""
     known = Known(external_id, username)
-    return create(None, Directory.SCIM, known).user
+    return create_directory_account(None, Directory.SCIM, known).user
 
 
 @pytest.mark.parametrize("claim", ["sub", "oid"])
@@ -323,7 +323,10 @@ def test_another_issuer_is_stored_with_its_own_secret_alone(issuer: Issuer, sett
     assert SocialApp.objects.get().settings["server_url"] == issuer.url
     assert client.post(url, form | {"secret": "the new one"}).status_code == 302
     assert client.post(url, form | {"name": "Another name"}).status_code == 302
-    assert (stored_secret(SocialApp.objects.get()), SocialApp.objects.get().name) == ("the new one", "Another name")
+    assert (read_stored_secret(SocialApp.objects.get()), SocialApp.objects.get().name) == (
+        "the new one",
+        "Another name",
+    )
     assert "the new one" not in stored()
     assert "Give the client secret" in plain(client.post(url, form | {"client_id": "another"}).content)
     first = Entry.objects.filter(action=Action.SETTING_CHANGED).earliest("pk")
@@ -351,9 +354,9 @@ def test_a_client_secret_is_not_in_the_database(issuer: Issuer, settings: Any) -
     )
     assert CLIENT_SECRET not in plain(page.content)
     assert row.settings["sealed_secret"] not in plain(page.content)
-    assert company_sign_ins().ok
+    assert check_company_sign_ins().ok
     settings.SECRET_KEY = "another key, of another site"
-    assert (company_sign_ins().ok, "Partner" in company_sign_ins().detail) == (False, True)
+    assert (check_company_sign_ins().ok, "Partner" in check_company_sign_ins().detail) == (False, True)
     heard = len(issuer.heard)
     assert not is_in(signed_in_by_company()[0])
     assert CLIENT_SECRET not in str(issuer.heard[heard:])

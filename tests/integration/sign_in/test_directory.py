@@ -13,7 +13,7 @@ from audit.models import Entry
 from authz.models import ClaimMapping, ClaimMembership, DirectoryAccount, UnmappedClaim
 from authz.people.accounts import create_service_account
 from authz.principal import Principal
-from authz.tokens.api_tokens import TokenRefused, bearer_of, issue_token
+from authz.tokens.api_tokens import TokenRefused, authenticate_token, issue_token
 from tests.factories import make_group, make_user
 from tests.integration.pages.house import plain
 from tests.integration.sign_in.browser import is_in
@@ -68,7 +68,7 @@ def test_somebody_new_comes_in_with_the_directory_s_password_and_has_an_account_
 
 @pytest.mark.parametrize("password", ["wrong", " ", ""])
 def test_a_wrong_password_and_none_open_nothing_and_make_no_account(directory: Slapd, password: str) -> None:
-    from authz.directory.ldap_client import LdapSettings, opened, proves
+    from authz.directory.ldap_client import LdapSettings, is_correct_password, open_directory
 
     directory.add_person(f"wen{len(password)}", password=PASSWORD)
     client, answer = sign_in(f"wen{len(password)}", password)
@@ -77,9 +77,9 @@ def test_a_wrong_password_and_none_open_nothing_and_make_no_account(directory: S
     assert not User.objects.exists()
     assert authenticate(None, username=f"wen{len(password)}", password=password) is None
     given = LdapSettings(**directory.settings())
-    with opened(given) as known:
+    with open_directory(given) as known:
         entry = known.named(f"wen{len(password)}")
-    assert (proves(given, entry, password), proves(given, entry, PASSWORD)) == (False, True)
+    assert (is_correct_password(given, entry, password), is_correct_password(given, entry, PASSWORD)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_a_wrong_password_and_none_open_nothing_and_make_no_account(directory: S
 )
 def test_what_is_typed_is_a_name_and_no_part_of_a_filter(directory: Slapd, name: str) -> None:
     from authz.directory.backend import DirectoryBackend
-    from authz.directory.ldap_client import LdapSettings, opened
+    from authz.directory.ldap_client import LdapSettings, open_directory
 
-    with opened(LdapSettings(**directory.settings())) as known:
+    with open_directory(LdapSettings(**directory.settings())) as known:
         if known.named("zoe x") is None:
             directory.add_person("zoe x", password=PASSWORD)
     assert DirectoryBackend().authenticate(None, username=name, password=PASSWORD) is None
@@ -243,20 +243,20 @@ def test_whoever_an_administrator_disabled_stays_out_whatever_the_directory_says
 
 def test_a_session_and_a_token_end_when_the_entry_is_gone_and_do_not_come_back_with_it(directory: Slapd) -> None:
     from authz.directory.ldap_client import LdapSettings
-    from authz.directory.ldap_people import sync
+    from authz.directory.ldap_people import sync_accounts
 
     dn = directory.add_person("leaver", password=PASSWORD)
     client, _answer = sign_in("leaver")
     _row, secret = issue_token(Principal.of(User.objects.get()), name="a test")
     directory.rename(dn, "uid=away")
     given = LdapSettings(**directory.settings(people_filter="(&(objectClass=inetOrgPerson)(!(uid=away)))"))
-    assert vars(sync(given)) == {"same": 0, "changed": 0, "ended": 1, "resumed": 0, "failed": 0}
+    assert vars(sync_accounts(given)) == {"same": 0, "changed": 0, "ended": 1, "resumed": 0, "failed": 0}
     assert not is_in(client)
     with pytest.raises(TokenRefused):
-        bearer_of(secret)
-    again = sync(LdapSettings(**directory.settings()))
+        authenticate_token(secret)
+    again = sync_accounts(LdapSettings(**directory.settings()))
     assert (again.resumed, User.objects.get().is_active) == (1, True)  # type: ignore[union-attr]
     assert not is_in(client), "an old session stays ended"
     with pytest.raises(TokenRefused):
-        bearer_of(secret)
+        authenticate_token(secret)
     assert is_in(sign_in("away")[0])

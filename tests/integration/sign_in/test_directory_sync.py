@@ -13,9 +13,9 @@ from audit.models import Entry
 from authz.models import ClaimMapping, Directory, DirectoryAccount, UnmappedClaim
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give
+from authz.rights.grants import grant_rights
 from authz.tasks import sync_directory
-from copilot_site.sign_in_checks import company_directory
+from copilot_site.sign_in_checks import check_company_directory
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_group, make_user
 from tests.slapd import Slapd, running_slapd
@@ -38,10 +38,10 @@ def directory(server: Slapd, settings: Any) -> Slapd:
 def account(directory: Slapd, uid: str) -> User:
     """Somebody who signed in once."""
     from authz.directory.ldap_client import LdapSettings
-    from authz.directory.ldap_people import person_of_password
+    from authz.directory.ldap_people import authenticate_person
 
     directory.add_person(uid, password="p")
-    user = person_of_password(LdapSettings(**directory.settings()), uid, "p")
+    user = authenticate_person(LdapSettings(**directory.settings()), uid, "p")
     assert user is not None
     return user
 
@@ -101,7 +101,7 @@ def test_who_is_ours_alone_or_governs_the_system_is_never_touched(directory: Sla
 
 def test_the_last_manager_of_a_place_is_disabled_all_the_same(directory: Slapd) -> None:
     only = account(directory, "only")
-    give(None, [Right.MANAGE], make_base(), to=only)
+    grant_rights(None, [Right.MANAGE], make_base(), to=only)
     directory.delete("uid=only,ou=people,dc=evenkeel,dc=example")
     run("sync")
     assert not User.objects.get(pk=only.pk).is_active
@@ -134,7 +134,7 @@ def test_a_directory_that_cannot_be_asked_changes_nothing_and_is_named(
     with pytest.raises(CommandError, match="The company directory cannot be asked"):
         run("sync")
     assert User.objects.get().is_active
-    found = company_directory()
+    found = check_company_directory()
     assert (found.ok, "cannot be asked" in found.detail) == (False, True)
 
 
@@ -151,13 +151,13 @@ def test_a_name_that_somebody_here_has_is_not_taken_and_the_rest_is_followed(dir
 
 def test_only_one_look_at_a_time_and_unknown_groups_are_listed(directory: Slapd) -> None:
     from authz.directory.ldap_client import LdapSettings
-    from authz.directory.ldap_people import sync
+    from authz.directory.ldap_people import sync_accounts
     from tests.locks import held_elsewhere
 
     account(directory, "lee")
     directory.add_group("unknown", "uid=lee,ou=people,dc=evenkeel,dc=example")
     with held_elsewhere("directory sync"):
-        assert sync(LdapSettings(**directory.settings())) is None
+        assert sync_accounts(LdapSettings(**directory.settings())) is None
     assert not UnmappedClaim.objects.exists()
     run("sync")
     assert set(UnmappedClaim.objects.values_list("provider", "value")) == {("ldap", "unknown")}
@@ -177,16 +177,16 @@ def test_the_command_shows_what_would_count_and_stores_nothing(directory: Slapd)
 def test_the_doctor_says_what_is_there_and_what_is_missing(directory: Slapd, settings: Any) -> None:
     directory.add_person("anybody", password="p")
     directory.add_group("any", "uid=anybody,ou=people,dc=evenkeel,dc=example")
-    assert (company_directory().ok, "with people and groups" in company_directory().detail) == (True, True)
+    assert (check_company_directory().ok, "with people and groups" in check_company_directory().detail) == (True, True)
     settings.LDAP = directory.settings(people_filter="(objectClass=device)")
-    assert (company_directory().ok, "has nobody under" in company_directory().detail) == (False, True)
+    assert (check_company_directory().ok, "has nobody under" in check_company_directory().detail) == (False, True)
     settings.LDAP = directory.settings(groups_base="ou=people,dc=evenkeel,dc=example")
-    assert (company_directory().ok, "has no group under" in company_directory().detail) == (False, True)
+    assert (check_company_directory().ok, "has no group under" in check_company_directory().detail) == (False, True)
 
 
 def test_without_a_directory_nothing_is_asked_for(settings: Any) -> None:
     settings.LDAP = None
     sync_directory()
-    assert company_directory().ok
+    assert check_company_directory().ok
     with pytest.raises(CommandError, match="No directory is set up"):
         run("sync")

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.sign_in.issuer_check import fault_of
+from authz.sign_in.issuer_check import find_issuer_fault
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of
 from tests.integration.sign_in.browser import follow, signed_in_by_company
@@ -67,12 +67,12 @@ def test_documents_of_any_form_are_answered(issuer: Issuer, monkeypatch: pytest.
     for odd in PATHS:
         assert way_round() in TOLD - {302}, odd
         assert not User.objects.exists()
-        assert isinstance(fault_of(issuer.url), str)
+        assert isinstance(find_issuer_fault(issuer.url), str)
 
 
 def test_an_issuer_that_is_right_has_no_fault_and_lets_in(issuer: Issuer) -> None:
     """The negative control of this file."""
-    assert fault_of(issuer.url) == ""
+    assert find_issuer_fault(issuer.url) == ""
     assert way_round() == 302
     assert signed_in_by_company()[1].status_code == 302
 
@@ -91,7 +91,7 @@ def test_what_an_issuer_says_wrong_is_told(
     status, body = answer
     body = {name: value.replace("URL", issuer.url) for name, value in body.items()}
     monkeypatch.setattr(issuer, "get", lambda *_asked: (status, body))
-    assert words in fault_of(issuer.url)
+    assert words in find_issuer_fault(issuer.url)
 
 
 def test_an_issuer_without_keys_or_without_a_server_is_told(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,17 +99,17 @@ def test_an_issuer_without_keys_or_without_a_server_is_told(issuer: Issuer, monk
     monkeypatch.setattr(
         issuer, "get", lambda path, *rest: (200, {"keys": []}) if path == "/keys" else whole(path, *rest)
     )
-    assert "publishes no keys" in fault_of(issuer.url)
+    assert "publishes no keys" in find_issuer_fault(issuer.url)
     gone = issuer.url.rpartition(":")[0] + ":9"
-    assert fault_of(gone)
+    assert find_issuer_fault(gone)
 
 
 def test_an_address_that_this_server_does_not_connect_to_is_told_from_one_where_nobody_answers(settings: Any) -> None:
     settings.OUTGOING_ALLOW = ("public",)
-    assert "COPILOT_OUTGOING_ALLOW" in fault_of("https://localhost:9")
-    assert "does not resolve" in fault_of("https://nowhere.invalid")
+    assert "COPILOT_OUTGOING_ALLOW" in find_issuer_fault("https://localhost:9")
+    assert "does not resolve" in find_issuer_fault("https://nowhere.invalid")
     settings.OUTGOING_ALLOW = ("localhost",)
-    assert "Nothing answers" in fault_of("https://localhost:9")
+    assert "Nothing answers" in find_issuer_fault("https://localhost:9")
 
 
 def test_the_button_judges_the_address_as_the_form_does_and_saves_nothing() -> None:

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from authz.directory.accounts import Known, create
+from authz.directory.accounts import Known, create_directory_account
 from authz.models import Directory
 from authz.people.accounts import change_account, create_account, create_service_account
-from authz.people.names import resembled, skeleton
+from authz.people.names import compute_skeleton, find_similar_name
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict
 from tests.factories import make_user
@@ -37,8 +37,8 @@ WAYS: dict[str, Callable[[Principal, str], object]] = {
     "by hand": lambda root, name: create_account(root, User(username=name)),
     "renamed": renamed,
     "for a program": lambda root, name: create_service_account(root, username=name, purpose="x"),
-    "SCIM": lambda _root, name: create(None, Directory.SCIM, Known("1", name)),
-    "LDAP": lambda _root, name: create(None, Directory.LDAP, Known("1", name)),
+    "SCIM": lambda _root, name: create_directory_account(None, Directory.SCIM, Known("1", name)),
+    "LDAP": lambda _root, name: create_directory_account(None, Directory.LDAP, Known("1", name)),
 }
 
 
@@ -75,9 +75,9 @@ def test_the_company_s_sign_in_refuses_one_too(issuer: Issuer, root: Principal) 
 
 def test_people_are_compared_with_everybody_and_those_who_govern_by_all_they_look_like() -> None:
     make_user("ops")
-    assert resembled("\u043e\u0440\u0455") == "ops", "a whole name in Cyrillic letters"
+    assert find_similar_name("\u043e\u0440\u0455") == "ops", "a whole name in Cyrillic letters"
     boss = make_user("\u0440\u043e\u0440", is_superuser=True)
-    assert resembled("pop") == boss.username
-    assert resembled("pop", besides=boss.pk) == ""
-    assert resembled("мария") == ""
-    assert skeleton("wang1") != skeleton("wangl")
+    assert find_similar_name("pop") == boss.username
+    assert find_similar_name("pop", besides=boss.pk) == ""
+    assert find_similar_name("мария") == ""
+    assert compute_skeleton("wang1") != compute_skeleton("wangl")

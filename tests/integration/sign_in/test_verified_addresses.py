@@ -7,9 +7,9 @@ from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 
-from agent.chat_platforms.answering import accounts_of
-from authz.sign_in.addresses import folded, verified_address
-from knowledge.sources.rules import usernames_with
+from agent.chat_platforms.answering import find_accounts_by_mail
+from authz.sign_in.addresses import find_verified_address, fold_address
+from knowledge.sources.rules import find_usernames_by_email
 from tests.factories import make_user
 from tests.integration.sign_in.browser import signed_in_by_company
 from tests.oidc_issuer import Issuer
@@ -45,7 +45,7 @@ def test_an_address_that_is_not_verified_is_nobody_s(issuer: Issuer, settings: A
     assert SocialAccount.objects.get().user == mei
     assert mei.email == stored
     assert set(EmailAddress.objects.values_list("email", flat=True)) == ({stored.lower()} if stored else set())
-    assert accounts_of({"ou_chen": THEIRS}) == {"ou_chen": chen}, "the address is hers alone still"
+    assert find_accounts_by_mail({"ou_chen": THEIRS}) == {"ou_chen": chen}, "the address is hers alone still"
 
 
 @pytest.mark.parametrize("document", ["id_token_extra", "userinfo_extra"])
@@ -56,7 +56,7 @@ def test_a_verified_address_links_stores_and_stands_for_its_person(
     signed_in_by_company()
     mei = User.objects.get()
     assert mei.email == OWN
-    assert accounts_of({"ou_mei": OWN.title()}) == {"ou_mei": mei}
+    assert find_accounts_by_mail({"ou_mei": OWN.title()}) == {"ou_mei": mei}
     options_of(settings)["link_by_email"] = True
     chen = make_user("chen", email=THEIRS)
     issuer.claims["sub"] = "u-2"
@@ -91,17 +91,17 @@ def test_a_name_is_not_made_of_an_address_that_is_not_verified(issuer: Issuer) -
 
 def test_a_word_of_trust_holds_for_no_document_where_one_of_them_speaks() -> None:
     documents: list[dict[str, Any]] = [{"email": OWN}, {"email": OWN, "email_verified": False}]
-    assert verified_address(documents, trusts_issuer=True) == ""
-    assert verified_address([{"email": f"{'a' * 300}@x.example"}], trusts_issuer=True) == ""
-    assert verified_address([{"email": {"a": 1}}, {"email": OWN}], trusts_issuer=True) == OWN
+    assert find_verified_address(documents, trusts_issuer=True) == ""
+    assert find_verified_address([{"email": f"{'a' * 300}@x.example"}], trusts_issuer=True) == ""
+    assert find_verified_address([{"email": {"a": 1}}, {"email": OWN}], trusts_issuer=True) == OWN
 
 
 def test_letters_of_other_scripts_stay_what_they_are() -> None:
-    assert folded(" Chen@X.Example ") == "chen@x.example"
-    assert folded("\u212aelly@x.example") != "kelly@x.example"
-    assert folded("m\u0131ke@x.example") != folded("MIKE@x.example")
+    assert fold_address(" Chen@X.Example ") == "chen@x.example"
+    assert fold_address("\u212aelly@x.example") != "kelly@x.example"
+    assert fold_address("m\u0131ke@x.example") != fold_address("MIKE@x.example")
     mike = make_user("mike", email="MIKE@x.example")
-    assert accounts_of({"ou_1": "m\u0131ke@x.example", "ou_2": "mike@X.example"}) == {"ou_2": mike}
+    assert find_accounts_by_mail({"ou_1": "m\u0131ke@x.example", "ou_2": "mike@X.example"}) == {"ou_2": mike}
     kelly = make_user("kelly", email="kelly@x.example")
-    assert usernames_with(["\u212aelly@x.example"]) == frozenset()
-    assert usernames_with(["Kelly@x.example"]) == {kelly.username}
+    assert find_usernames_by_email(["\u212aelly@x.example"]) == frozenset()
+    assert find_usernames_by_email(["Kelly@x.example"]) == {kelly.username}

@@ -10,10 +10,10 @@ from agent.conversations.feedback import rate_answer
 from agent.models import Message, Rating, Role
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import deny
-from demo.business_data import ASKERS, describe_business_data, load_business_data, may_ask
+from authz.rights.grants import deny_rights
+from demo.business_data import ASKERS, describe_business_data, grant_asking, load_business_data
 from demo.company import load_company
-from demo.seed import group_of, people
+from demo.seed import create_people, find_company_group
 from knowledge.models import Document
 from tests.factories import allow, make_base, make_document, make_folder
 
@@ -25,15 +25,15 @@ LINE = "0571 555 0142"
 def fill() -> None:
     """People, documents with their files and rights, and an embedded data source; then ask, which makes a sandbox in its database."""
     company = load_company()
-    people(company)
-    may_ask(describe_business_data(load_business_data()), [group_of(company, key) for key in ASKERS])
+    create_people(company)
+    grant_asking(describe_business_data(load_business_data()), [find_company_group(company, key) for key in ASKERS])
     base = make_base("Handbook")
     make_document(base, "reception.md", f"# Reception\n\nThe emergency line is {LINE}, day and night.\n", ingested=True)
     board = make_folder(base, "Board")
     make_document(board, "board.md", "# Board\n\nThe board meets on Mondays.\n", ingested=True)
     asker = User.objects.get(username=ASKER)
     allow(asker, base)
-    deny(None, [Right.VIEW], board, to=asker)
+    deny_rights(None, [Right.VIEW], board, to=asker)
     find()
     answer = Message.objects.filter(role=Role.ASSISTANT).latest("created_at")
     rate_answer(Principal.of(asker), session_id=answer.session_id, message_id=answer.pk, rating=Rating.HELPFUL)

@@ -111,6 +111,6 @@ def test_a_file_without_a_row_counts_once_its_upload_must_have_ended(
 ) -> None:
     storage: Storage = DocumentVersion._meta.get_field("file").storage
     name = storage.save(f"originals/{document.knowledge_base_id}/left", ContentFile(b"x"))
-    assert name not in consistency._files()[1]
+    assert name not in consistency._find_lost_files()[1]
     monkeypatch.setattr(consistency, "YOUNG", timedelta(seconds=-1))
-    assert name in consistency._files()[1], "files of other tests may be there, too"
+    assert name in consistency._find_lost_files()[1], "files of other tests may be there, too"

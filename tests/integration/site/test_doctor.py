@@ -16,10 +16,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, override_settings
 
 from agent.models import LanguageModel
-from audit.chain.keys import ensure_key
+from audit.chain.keys import ensure_signing_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
-from copilot_site.doctor import language_models
+from copilot_site.doctor import check_language_models
 from copilot_site.home import Home
 from copilot_site.lib.version import VERSION
 from knowledge.retrieval import engine
@@ -64,9 +64,9 @@ def refusing_embedder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setattr(settings, "EMBEDDER", "openai_compatible")
         options = settings.EMBEDDER_OPTIONS | {"model": "m", "base_url": service.base_url}
         monkeypatch.setattr(settings, "EMBEDDER_OPTIONS", options)
-        engine._embedder.cache_clear()
+        engine._load_embedder.cache_clear()
         yield
-    engine._embedder.cache_clear()
+    engine._load_embedder.cache_clear()
 
 
 def test_database_and_broker_of_the_tests_are_sound() -> None:
@@ -112,7 +112,10 @@ def test_doctor_and_readyz_name_a_stopped_valkey(client: Client) -> None:
 
 def test_a_missing_model_is_named_with_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(settings, "HOME", Home(tmp_path))
-    assert (doctor.model().ok, doctor.model().mend) == (False, "Run `manage.py prepare_model`.")
+    assert (doctor.check_embedding_model().ok, doctor.check_embedding_model().mend) == (
+        False,
+        "Run `manage.py prepare_model`.",
+    )
 
 
 @pytest.mark.usefixtures("refusing_embedder")
@@ -126,11 +129,11 @@ def test_doctor_names_an_embedder_that_does_not_answer() -> None:
 def test_doctor_names_a_reranker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "RERANKER", "cross_encoder")
     monkeypatch.setattr(settings, "RERANKER_MODEL", "/nowhere")
-    engine.reranker.cache_clear()
+    engine.load_reranker.cache_clear()
     try:
         finding = examine()["Reranker"]
     finally:
-        engine.reranker.cache_clear()
+        engine.load_reranker.cache_clear()
     assert (finding["ok"], finding["optional"]) == (False, True)
     assert finding["mend"].startswith("Check COPILOT_RERANKER_MODEL")
 
@@ -140,7 +143,7 @@ def test_every_language_model_has_a_line() -> None:
         LanguageModel.objects.create(name="here", base_url=served.base_url, model="m", is_default=True)
         LanguageModel.objects.create(name="gone", base_url=f"http://127.0.0.1:{closed_port()}/v1", model="m")
         LanguageModel.objects.create(name="off", base_url="http://127.0.0.1:1/v1", model="m", is_enabled=False)
-        found = {finding.name: finding for finding in language_models()}
+        found = {finding.name: finding for finding in check_language_models()}
     assert {name: finding.ok for name, finding in found.items()} == {
         "Language model here": True,
         "Language model gone": False,
@@ -149,7 +152,7 @@ def test_every_language_model_has_a_line() -> None:
 
 
 def test_without_a_language_model_the_doctor_says_so() -> None:
-    (finding,) = language_models()
+    (finding,) = check_language_models()
     assert (finding.name, finding.ok) == ("Language models", True)
 
 
@@ -213,11 +216,11 @@ def test_readyz_names_a_database_without_pgvector(client: Client, monkeypatch: p
 
 @pytest.mark.django_db(transaction=True)
 def test_missing_migrations_are_named_with_what_to_run(client: Client) -> None:
-    doctor.migrations()  # what there is on disk is read once, which takes a while
+    doctor.check_migrations()  # what there is on disk is read once, which takes a while
     recorder = MigrationRecorder(connection)
     recorder.record_unapplied("sessions", "0001_initial")
     try:
-        answer, found = client.get("/readyz"), doctor.migrations()
+        answer, found = client.get("/readyz"), doctor.check_migrations()
     finally:
         recorder.record_applied("sessions", "0001_initial")
     assert (answer.status_code, "migrations" in answer.json()["failing"]) == (503, True)
@@ -232,7 +235,7 @@ def test_doctor_reads_the_key_of_the_audit_log() -> None:
     assert examine()["Audit key"] | {"mend": ""} == {
         "name": "Audit key", "ok": False, "detail": "not made yet", "mend": "", "optional": True
     }  # fmt: skip
-    key = ensure_key()
+    key = ensure_signing_key()
     found = examine()["Audit key"]
     assert (found["ok"], found["detail"].startswith(key[:16])) == (True, True)
     (folder / "signing.pem").chmod(0o644)

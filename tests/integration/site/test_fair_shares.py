@@ -13,7 +13,7 @@ from django.urls import path
 
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler
-from copilot_site.pools import pool_of, shares
+from copilot_site.pools import build_shares, find_pool
 from tests.waiting import met
 
 PEOPLE = {"anna": 1, "bert": 2, "carl": 3}
@@ -52,8 +52,8 @@ class Site:
     """The site's own shares and pools; everybody comes from one address."""
 
     def __init__(self) -> None:
-        self.shares = shares()
-        self._handler = SeatedHandler(self.shares, pool_of, OWNERS)
+        self.shares = build_shares()
+        self._handler = SeatedHandler(self.shares, find_pool, OWNERS)
         self._open: list[Any] = []
 
     async def send(self, where: str, *headers: tuple[bytes, bytes]) -> Any:

@@ -21,7 +21,7 @@ from django.urls import reverse
 
 from audit.models import Entry
 from copilot_site.home import Home
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import Document, DocumentVersion, KnowledgeBase, ParseStatus
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
 from tests.integration.pages.house import House, client_of, stored_files
@@ -118,9 +118,9 @@ def test_a_worker_gives_the_document_back_and_reads_it_when_there_is_room() -> N
     prepare_embedder()
     version = newest_version(make_document(make_base()))
     with full_disk(), pytest.raises(OSError, match="No space left on device"):
-        ingest(version.pk)
+        run_ingestion(version.pk)
     version.refresh_from_db()
     assert (version.parse_status, version.mime_type, version.lease) == (ParseStatus.PENDING, "", None)
-    ingest(version.pk)
+    run_ingestion(version.pk)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED

@@ -10,9 +10,9 @@ import redis
 from django.db import OperationalError, connection
 
 from business.connections.address import Address, Tls
-from business.connections.postgres_session import connected
+from business.connections.postgres_session import connect_to_source
 from copilot_site.embedded import process
-from copilot_site.embedded.process import keep_short
+from copilot_site.embedded.process import rotate_log
 from copilot_site.lib import slow_statements
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.logs import format_exception_without_values
@@ -32,9 +32,9 @@ def test_a_slow_statement_is_told_without_its_values(lines: io.StringIO, monkeyp
     [line] = [line for line in lines.getvalue().splitlines() if "slow_statement" in line]
     assert "SELECT %s AS asked" in line
     assert "duration_ms=" in line
-    newest = slow_statements.slow_statements()[0]
+    newest = slow_statements.list_slow_statements()[0]
     assert newest["statement"] == "SELECT %s AS asked"
-    assert SECRET not in lines.getvalue() + json.dumps(slow_statements.slow_statements())
+    assert SECRET not in lines.getvalue() + json.dumps(slow_statements.list_slow_statements())
 
 
 def raised(error: Exception, cause: Exception | None = None) -> str:
@@ -76,7 +76,7 @@ def test_a_data_source_that_cannot_be_reached_is_told(lines: io.StringIO) -> Non
     address = Address(
         host="127.0.0.1", port=closed_port(), database="shop", user="reader", password="x", tls=Tls.DISABLE
     )
-    with pytest.raises(CopilotError), connected(address):
+    with pytest.raises(CopilotError), connect_to_source(address):
         pass
     [line] = [line for line in lines.getvalue().splitlines() if "data_source.unreachable" in line]
     assert "127.0.0.1" in line
@@ -85,13 +85,13 @@ def test_a_data_source_that_cannot_be_reached_is_told(lines: io.StringIO) -> Non
 def test_a_log_grows_to_a_limit_while_its_server_writes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "LOG_BYTES", 10)
     log = tmp_path / "postgres.log"
-    keep_short(log)
+    rotate_log(log)
     with log.open("ab", buffering=0) as server:
         server.write(b"0123456789")
-        keep_short(log)
+        rotate_log(log)
         assert [path.name for path in tmp_path.iterdir()] == ["postgres.log"]
         server.write(b" long")
-        keep_short(log)
+        rotate_log(log)
         server.write(b"next")
     assert log.read_bytes() == b"next"
     assert (tmp_path / "postgres.log.1").read_bytes() == b"0123456789 long"

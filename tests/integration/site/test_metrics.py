@@ -15,8 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from copilot_site.config import BASE_DIR
 from copilot_site.lib import measures
 from copilot_site.lib.measures import LONG_S, SEPARATOR, Durations, EventCount
-from copilot_site.metrics import token
-from knowledge.gauges import last_read, unfinished
+from copilot_site.metrics import derive_metrics_token
+from knowledge.gauges import count_unfinished_versions, iterate_source_readings
 from knowledge.models import DocumentVersion, ParseStatus
 from tests.factories import make_base, make_document, make_folder
 from tests.integration.agent.conversations import make_library, make_reader
@@ -30,12 +30,12 @@ TOOK = Durations("copilot_took_in_test", "Of this test.", ("what",), LONG_S)
 @pytest.fixture(autouse=True)
 def at_zero() -> None:
     measures.flush()
-    measures._valkey(settings.REDIS_URL).delete(measures.KEY)
+    measures._connect_valkey(settings.REDIS_URL).delete(measures.KEY)
 
 
 def scraped() -> dict[str, dict[tuple[str, ...], float]]:
     """Every sample by its name, with and without data, by the values of its labels."""
-    answer = Client().get("/metrics", headers={"Authorization": f"Bearer {token()}"})
+    answer = Client().get("/metrics", headers={"Authorization": f"Bearer {derive_metrics_token()}"})
     assert answer.status_code == 200
     found: dict[str, dict[tuple[str, ...], float]] = {}
     for family in text_string_to_metric_families(answer.content.decode()):
@@ -48,7 +48,7 @@ def scraped() -> dict[str, dict[tuple[str, ...], float]]:
 
 @pytest.mark.parametrize("sent", [None, "Bearer ", "Bearer wrong", "Token {token}", "Bearer {token} "])
 def test_nobody_reads_them_without_the_token(sent: str | None) -> None:
-    headers = {} if sent is None else {"Authorization": sent.format(token=token())}
+    headers = {} if sent is None else {"Authorization": sent.format(token=derive_metrics_token())}
     answer = Client().get("/metrics", headers=headers)
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
     assert b"copilot_" not in answer.content
@@ -57,9 +57,9 @@ def test_nobody_reads_them_without_the_token(sent: str | None) -> None:
 def test_a_command_prints_the_token_which_the_secret_key_makes(settings: Any) -> None:
     out = io.StringIO()
     call_command("metrics_token", stdout=out)
-    assert out.getvalue() == f"{token()}\n"
-    before, settings.SECRET_KEY = token(), "another" * 10
-    assert token() != before
+    assert out.getvalue() == f"{derive_metrics_token()}\n"
+    before, settings.SECRET_KEY = derive_metrics_token(), "another" * 10
+    assert derive_metrics_token() != before
 
 
 @pytest.mark.django_db(transaction=True)
@@ -97,7 +97,7 @@ def test_counts_of_several_processes_add_up() -> None:
 def test_what_valkey_did_not_take_is_counted_later(settings: Any) -> None:
     right = settings.REDIS_URL
     settings.REDIS_URL = "unix:///nowhere"
-    measures._valkey.cache_clear()
+    measures._connect_valkey.cache_clear()
     try:
         SEEN.add("later")
         found = scraped()
@@ -105,7 +105,7 @@ def test_what_valkey_did_not_take_is_counted_later(settings: Any) -> None:
         assert found["copilot_seen_by_test_total"] == {}
     finally:
         settings.REDIS_URL = right
-        measures._valkey.cache_clear()
+        measures._connect_valkey.cache_clear()
     assert scraped()["copilot_seen_by_test_total"] == {("later",): 1}
 
 
@@ -134,11 +134,11 @@ def test_waiting_and_failed_documents_are_counted() -> None:
     folder = make_folder(make_base("Rules"), "Updates")
     for name, status in (("a.md", ParseStatus.PENDING), ("b.md", ParseStatus.FAILED), ("c.md", ParseStatus.COMPLETED)):
         DocumentVersion.unscoped.filter(document=make_document(folder, name)).update(parse_status=status)
-    assert {(row.queue, row.status): row.count for row in unfinished()} == {
+    assert {(row.queue, row.status): row.count for row in count_unfinished_versions()} == {
         ("interactive", ParseStatus.PENDING): 1,
         ("interactive", ParseStatus.FAILED): 1,
     }
-    assert list(last_read()) == []
+    assert list(iterate_source_readings()) == []
 
 
 def test_the_name_of_no_person_is_a_label() -> None:

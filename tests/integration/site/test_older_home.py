@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from copilot_site import backup, doctor
-from copilot_site.database_version import is_upgraded, last_version, of_another_version
+from copilot_site.database_version import find_version_conflict, is_upgraded, read_last_version
 from copilot_site.home import Home
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.version import VERSION
@@ -28,7 +28,7 @@ def test_migrate_refuses_a_database_of_another_version_and_names_the_commit_that
     with pytest.raises(CommandError, match=r"agent\.0027_profiles_are_called_assistants.*14b9081a"):
         call_command("migrate", verbosity=0, interactive=False)
     assert ("authz", "0002_rights_on_folders") not in recorder.applied_migrations()
-    found = doctor.migrations()
+    found = doctor.check_migrations()
     assert (found.ok, "14b9081a" in found.detail, "migrate" in found.mend) == (False, True, False)
 
 
@@ -36,7 +36,7 @@ def test_migrate_refuses_a_database_of_another_version_and_names_the_commit_that
 def test_migrations_of_libraries_that_are_not_known_any_more_are_no_reason() -> None:
     MigrationRecorder(connection).record_applied("account", "0099_of_a_newer_library")
     call_command("migrate", verbosity=0, interactive=False)
-    assert doctor.migrations().ok
+    assert doctor.check_migrations().ok
 
 
 NEWER = "99.0.0"
@@ -65,16 +65,16 @@ def backups(tmp_path: Path, settings: LazySettings) -> Path:
 def test_migrate_leaves_the_version_in_the_database() -> None:
     last_opened_by(None)
     call_command("migrate", "authz", verbosity=0, interactive=False)
-    assert last_version() == "", "one app is not all"
+    assert read_last_version() == "", "one app is not all"
     call_command("migrate", verbosity=0, interactive=False)
-    assert last_version() == VERSION
+    assert read_last_version() == VERSION
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("older", [None, "1.0.0b2", VERSION])
 def test_what_an_older_version_left_is_opened(older: str | None) -> None:
     last_opened_by(older)
-    assert of_another_version() == ""
+    assert find_version_conflict() == ""
 
 
 @pytest.mark.django_db
@@ -85,8 +85,8 @@ def test_a_newer_home_is_refused_in_one_sentence_and_left_as_it_is(backups: Path
     assert "\n" not in str(refused.value)
     with pytest.raises(CommandError, match=NEWER):
         upgrade(no_backup=False)
-    assert not doctor.migrations().ok
-    assert (last_version(), backups.exists()) == (NEWER, False)
+    assert not doctor.check_migrations().ok
+    assert (read_last_version(), backups.exists()) == (NEWER, False)
 
 
 @pytest.mark.django_db
@@ -99,7 +99,7 @@ def test_up_backs_an_older_home_up_once_before_its_upgrade(backups: Path) -> Non
     folder, keys = sorted(backups.iterdir())
     assert keys.name == f"{folder.name}-keys"
     assert json.loads((folder / backup.MANIFEST).read_text())["version"] == VERSION
-    assert last_version() == VERSION
+    assert read_last_version() == VERSION
     assert not is_upgraded(), "there is nothing to back up any more"
     last_opened_by(None)
     assert "Backup" not in upgrade(no_backup=False), "a start that failed after its backup makes no second one"
@@ -110,4 +110,4 @@ def test_a_backup_of_a_newer_version_is_not_restored(tmp_path: Path) -> None:
     made = backup.Manifest("", "copilot", [], [], "", is_signed=False, version=NEWER)
     (tmp_path / backup.MANIFEST).write_text(json.dumps(vars(made)))
     with pytest.raises(InvalidInput, match=f"was made by version {NEWER}, and this is {VERSION}"):
-        next(backup.restore(tmp_path, tmp_path))
+        next(backup.restore_backup(tmp_path, tmp_path))

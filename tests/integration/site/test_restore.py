@@ -156,7 +156,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: LazySetti
         '#!/bin/sh\necho "$@" > "$0.words"\necho "$PGPASSWORD" > "$0.password"\necho first >&2\necho no room >&2\nexit 1\n'
     )
     path.chmod(0o700)
-    monkeypatch.setattr(backup, "binary", lambda _name: path)
+    monkeypatch.setattr(backup, "find_binary", lambda _name: path)
     return path
 
 
@@ -167,7 +167,7 @@ def test_a_backup_is_readable_by_its_owner_only(tmp_path: Path, settings: LazySe
     (settings.AUDIT_KEYS / "kept.pem").touch(mode=0o644)
     before = os.umask(0o022)
     try:
-        list(backup.back_up(tmp_path / "backup", tmp_path / "apart"))
+        list(backup.create_backup(tmp_path / "backup", tmp_path / "apart"))
     finally:
         os.umask(before)
     places = [path for name in ("backup", "apart") for path in (tmp_path / name, *(tmp_path / name).rglob("*"))]
@@ -182,11 +182,11 @@ def test_files_of_an_earlier_backup_are_shared_and_changed_ones_are_not(tmp_path
     source.mkdir()
     for name in ("kept", "other", "deleted"):
         (source / name).write_text(name)
-    assert backup._copy(source, first) == (3, 0)
+    assert backup._copy_folder(source, first) == (3, 0)
     (source / "other").write_text("OTHER")  # as long as before
     (source / "deleted").unlink()
     (source / "added").write_text("added")
-    assert backup._copy(source, second, first) == (2, 1)
+    assert backup._copy_folder(source, second, first) == (2, 1)
     assert {path.name: path.read_text() for path in second.iterdir()} == {
         "kept": "kept",
         "other": "OTHER",
@@ -201,7 +201,7 @@ def test_the_password_is_in_no_argument_and_a_failed_backup_leaves_nothing(progr
     before = os.umask(0o022)
     os.umask(before)
     with pytest.raises(InvalidInput, match=r"pg_dump of .* failed: no room"):
-        list(backup.back_up(tmp_path / "backup", tmp_path / "apart"))
+        list(backup.create_backup(tmp_path / "backup", tmp_path / "apart"))
     password = str(connection.settings_dict["PASSWORD"])
     assert program.with_name("pg_dump.password").read_text().strip() == password
     assert password not in program.with_name("pg_dump.words").read_text()
@@ -213,14 +213,14 @@ def test_the_password_is_in_no_argument_and_a_failed_backup_leaves_nothing(progr
 @pytest.mark.django_db
 def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no whole backup"):
-        list(backup.restore(tmp_path, tmp_path))
+        list(backup.restore_backup(tmp_path, tmp_path))
     (tmp_path / "x").touch()
     for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path.with_name("new"), tmp_path)):
         with pytest.raises(InvalidInput, match="is not empty"):
-            list(backup.back_up(*folders))
-    made = backup.Manifest("", "copilot", [], [], backup._fingerprint("another"), is_signed=False)
+            list(backup.create_backup(*folders))
+    made = backup.Manifest("", "copilot", [], [], backup._compute_fingerprint("another"), is_signed=False)
     with pytest.raises(InvalidInput, match="Set COPILOT_SECRET_KEY to that of the system"):
-        backup._secret_key(tmp_path, made)
+        backup._read_secret_key(tmp_path, made)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,6 @@ def test_a_backup_and_its_keys_lie_apart(tmp_path: Path, folder: str, keys: str)
     (tmp_path / "keys").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "keys")
     with pytest.raises(InvalidInput, match=r"^.* keep the keys apart\.$"):
-        list(backup.back_up(tmp_path / folder, tmp_path / keys))
+        list(backup.create_backup(tmp_path / folder, tmp_path / keys))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["keys", "linked"]
     assert not any((tmp_path / "keys").iterdir())

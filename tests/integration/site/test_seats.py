@@ -17,7 +17,7 @@ from authz.models import ApiToken
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.fair_queue import FairQueue
 from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler, Share
-from copilot_site.lib.load.waiting import require_waiting
+from copilot_site.lib.load.waiting import require_waiting_client
 from tests.waiting import met
 
 ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
@@ -40,7 +40,7 @@ def long_work(_request: HttpRequest) -> HttpResponse:
     """Ends when nobody waits for it, else when the test is over."""
     begun.set()
     while not go_on.wait(0.01):
-        require_waiting()
+        require_waiting_client()
     return HttpResponse("made")
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from copilot_site.config import ConfigError
 from copilot_site.embedded import serve, services, valkey
-from copilot_site.embedded.process import ServiceFailed, wait_gone, wait_until
+from copilot_site.embedded.process import ServiceFailed, wait_for_exit, wait_until
 from copilot_site.home import Home
 from tests.homes import Checkout
 from tests.ports import closed_port
@@ -48,16 +48,18 @@ def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
 
 def use(checkout: Checkout) -> services.Services:
     """Have the services as a command does, and ask each something; where they answered."""
-    with services.running(checkout.home) as found:
+    with services.hold_services(checkout.home) as found:
         assert asked(checkout, found, "SELECT 1") == [(1,)]
         assert found.valkey_port
-        assert valkey.answers(checkout.home, found.valkey_port)
+        assert valkey.is_answering(checkout.home, found.valkey_port)
         return found
 
 
 def asked(checkout: Checkout, found: services.Services, statement: str) -> list[tuple[object, ...]]:
     """What the database says."""
-    with psycopg.connect(services.urls(checkout.home, found)["DATABASE_URL"], autocommit=True) as connection:
+    with psycopg.connect(
+        services.build_service_urls(checkout.home, found)["DATABASE_URL"], autocommit=True
+    ) as connection:
         cursor = connection.execute(statement.encode())
         return cursor.fetchall() if cursor.description else []
 
@@ -104,11 +106,11 @@ def test_services_that_run_are_used_and_left_running_and_those_of_a_killed_holde
 
 
 def test_postgres_killed_with_its_pid_file_left_starts_again(checkout: Checkout) -> None:
-    with services.running(checkout.home) as found:
+    with services.hold_services(checkout.home) as found:
         assert found.postgres_pid
         children = psutil.Process(found.postgres_pid).children()
         os.kill(found.postgres_pid, signal.SIGKILL)
-        assert all(wait_gone(child.pid, timeout_s=10) for child in children)
+        assert all(wait_for_exit(child.pid, timeout_s=10) for child in children)
         assert (checkout.home.postgres / "postmaster.pid").exists()
         use(checkout)
 
@@ -117,7 +119,7 @@ def test_a_copy_of_a_home_has_services_of_its_own(checkout: Checkout, tmp_path: 
     """A backup that is put back beside the running original: it knows its ports and passwords."""
     use(checkout)
     copy = checkout.copied(tmp_path / "copy")
-    with services.running(checkout.home):
+    with services.hold_services(checkout.home):
         before = ports(checkout)
         use(copy)
         assert not set(ports(copy).values()) & set(before.values())
@@ -158,7 +160,7 @@ def test_root_without_user_namespaces_runs_postgres_as_nobody(
 ) -> None:
     open_to_all(tmp_path)
     shutil.rmtree(checkout.home.postgres)  # made anew, as nobody
-    with services.running(checkout.home) as found:
+    with services.hold_services(checkout.home) as found:
         assert psutil.Process(found.postgres_pid).username() == "nobody"
     monkeypatch.undo()
     use(checkout)  # where namespaces are allowed again, the data go back to root
@@ -190,10 +192,10 @@ def test_ordinary_user_can_run_the_services(tmp_path: Path) -> None:
 def test_what_was_in_memory_is_read_again_after_a_start(checkout: Checkout) -> None:
     """By the server, in the background: the first search does not wait for the disk."""
     fill = "CREATE TABLE searched AS SELECT n, repeat(md5(n::text), 30) FROM generate_series(1, 9000) n"
-    with services.running(checkout.home) as found:
+    with services.hold_services(checkout.home) as found:
         asked(checkout, found, fill)
     log = checkout.home.logs / "postgres.log"
-    with services.running(checkout.home) as found:
+    with services.hold_services(checkout.home) as found:
         assert wait_until(lambda: "autoprewarm successfully prewarmed" in log.read_text(), timeout_s=60), (
             f"PostgreSQL did not say that it read its memory again: {log.read_text()}"
         )
@@ -212,8 +214,8 @@ def test_a_named_service_is_taken_though_our_own_runs(checkout: Checkout) -> Non
         "from copilot_site.config import load_config as c;"
         "print(c().database_url.get_secret_value(), c().redis_url.get_secret_value(), c().db_role)"
     )
-    with services.running(checkout.home) as found:
-        ours = services.environment(checkout.home, found)
+    with services.hold_services(checkout.home) as found:
+        ours = services.build_environment(checkout.home, found)
         for name, address in elsewhere.items():
             named = Checkout(checkout.root, extra={name: address})
             taken = named.manage("shell", "--no-imports", "-c", show).stdout.split()
@@ -227,7 +229,7 @@ def test_a_named_service_is_taken_though_our_own_runs(checkout: Checkout) -> Non
 def test_a_home_in_which_nothing_can_be_written_is_one_sentence(tmp_path: Path, name: str) -> None:
     home = Home(tmp_path).create()
     (home.root / name).mkdir()  # root writes whatever the mode says
-    hold = serve.only_one if name == "up.lock" else services.running
+    hold = serve.hold_single_instance if name == "up.lock" else services.hold_services
     with pytest.raises(ConfigError, match=rf"^The state folder {tmp_path} cannot be used [^\n]*$"), hold(home):
         pass
 

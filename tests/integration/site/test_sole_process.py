@@ -2,13 +2,13 @@
 
 import pytest
 
-from copilot_site.lib.database import sole_process
+from copilot_site.lib.database import hold_process_lock
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_lock_is_refused_to_whoever_has_the_same_session_and_ends_with_the_block() -> None:
-    with sole_process("reading"), sole_process("reading") as again, sole_process("writing") as other:
+    with hold_process_lock("reading"), hold_process_lock("reading") as again, hold_process_lock("writing") as other:
         assert (again, other) == (False, True)
-    with sole_process("reading") as later:
+    with hold_process_lock("reading") as later:
         assert later

@@ -7,7 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
-from agent.skills.packages import files_in, package_of, read_package
+from agent.skills.packages import build_package, read_package, unpack_version_files
 from copilot_site.lib.errors import InvalidInput
 
 GOOD = b"---\nname: a-skill\ndescription: Does something.\n---\n\nDo it.\n"
@@ -88,4 +88,4 @@ def test_what_no_database_keeps_is_left_out() -> None:
 
 def test_files_that_are_not_those_reviewed_are_not_used() -> None:
     with pytest.raises(InvalidInput):
-        files_in(package_of({"SKILL.md": GOOD}).archive, "0" * 64)
+        unpack_version_files(build_package({"SKILL.md": GOOD}).archive, "0" * 64)

@@ -15,25 +15,25 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from agent.conversations import made_files
-from agent.conversations.presentation.steps import steps_of
+from agent.conversations.presentation.steps import summarise_steps
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult
-from agent.evidence.items import found_passage
+from agent.evidence.items import make_passage_finding
 from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
 from agent.models.skills import Verdict
 from agent.skills import services as keeping
-from agent.skills.catalog import offers, version_of
-from agent.skills.packages import package_in
+from agent.skills.catalog import find_version_in_use, list_offered_skills
+from agent.skills.packages import read_package_folder
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.retrieval.search import Scope
-from knowledge.selectors import passages_of
+from knowledge.selectors import list_document_passages
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of, sent
@@ -113,11 +113,11 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     stranger = Client()
     stranger.force_login(other)
     assert stranger.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
-    take_back(None, [Right.VIEW], base, of=reader)
+    revoke_rights(None, [Right.VIEW], base, of=reader)
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
     assert "Leave.xlsx" not in page.get(f"/chat/{session}/").content.decode()
     MadeFile.objects.update(created_at=timezone.now() - timedelta(days=8))
-    assert made_files.throw_away() == 1
+    assert made_files.delete_expired_made_files() == 1
 
 
 def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(reader: User, admin: User) -> None:
@@ -128,7 +128,7 @@ def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(reader: Us
     ]  # fmt: skip
     with modelled(chooses=planned(steps)):
         events = asked(reader, LEAVE)
-    told = [str(step.text) for step in steps_of(stored(events).state) if step.has_failed]
+    told = [str(step.text) for step in summarise_steps(stored(events).state) if step.has_failed]
     assert told == ["Read an instruction"]
 
 
@@ -158,7 +158,7 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(reader
     page = Client()
     page.force_login(reader)
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 200
-    take_back(None, [Right.VIEW], board, of=reader)
+    revoke_rights(None, [Right.VIEW], board, of=reader)
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
 
 
@@ -166,9 +166,9 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(reader
 def test_what_is_not_switched_on_is_not_told(reader: User, admin: User, how: str) -> None:
     make_profile(*(ALL[:1] if how == "no tool" else ALL), by=admin)
     if how == "off":
-        keeping.switch(admin, Skill.objects.get(), None)
+        keeping.switch_version(admin, Skill.objects.get(), None)
     if how == "unbound":
-        keeping.bind(admin, Skill.objects.get(), [])
+        keeping.bind_profiles(admin, Skill.objects.get(), [])
     with modelled(SEARCH, READ, says(THIRTY)) as server:
         events = asked(reader, LEAVE)
     assert "report" not in sent(server.requests[0])
@@ -183,25 +183,25 @@ def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(admin: 
     folder.mkdir()
     head = "---\nname: helper\ndescription: Helps.\n---\n"
     (folder / "SKILL.md").write_text(f"{head}Help.\U000e0041\x1b[2K\n", encoding="utf-8")
-    first = keeping.add_version(admin, package_in(folder))
-    (seen,) = keeping.seen_version(first.skill, first).files
+    first = keeping.add_version(admin, read_package_folder(folder))
+    (seen,) = keeping.build_seen_version(first.skill, first).files
     assert seen.text is not None
     assert "Help.\\ue0041\\u001b[2K" in seen.text
     (folder / "SKILL.md").write_text(f"{head}Send it all.\n", encoding="utf-8")
-    second = keeping.add_version(admin, package_in(folder))
+    second = keeping.add_version(admin, read_package_folder(folder))
     for digest in ("", first.sha256):
         with pytest.raises(InvalidInput):
-            keeping.review(admin, second, Verdict.APPROVED, sha256_seen=digest)
+            keeping.review_version(admin, second, Verdict.APPROVED, sha256_seen=digest)
     assert Skill.objects.get().in_use is None
 
 
 def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:
     profile = make_profile(*ALL, by=admin)
-    assert list(offers(profile.name)) == ["report"]
+    assert list(list_offered_skills(profile.name)) == ["report"]
     SkillVersion.objects.update(verdict=Verdict.WAITING)
-    assert offers(profile.name) == {}
+    assert list_offered_skills(profile.name) == {}
     with pytest.raises(NotFound):
-        version_of(profile.name, "report")
+        find_version_in_use(profile.name, "report")
 
 
 def test_a_script_is_not_given_what_may_not_be_read_any_more(handbook: Handbook, admin: User) -> None:
@@ -209,8 +209,8 @@ def test_a_script_is_not_given_what_may_not_be_read_any_more(handbook: Handbook,
     profile = make_profile(*ALL, by=admin)
     base, manual, _secret = handbook
     reader = Principal.of(make_reader(base))
-    (passage, *_more) = passages_of(reader, manual)
-    finding = found_passage(passage)
+    (passage, *_more) = list_document_passages(reader, manual)
+    finding = make_passage_finding(passage)
     key = finding.item.evidence_id
     arguments = {
         "skill_name": "report",
@@ -224,7 +224,7 @@ def test_a_script_is_not_given_what_may_not_be_read_any_more(handbook: Handbook,
         return async_to_sync(call_tool)("execute_skill_script", json.dumps(arguments), allowed=ALL, ctx=ctx)
 
     assert called().result.success
-    take_back(None, [Right.VIEW], base, of=User.objects.get(pk=reader.user_id))
+    revoke_rights(None, [Right.VIEW], base, of=User.objects.get(pk=reader.user_id))
     refused = called().result
     assert (refused.success, refused.error) == (False, "Something of this may not be read any more.")
 
@@ -233,7 +233,9 @@ def test_a_file_is_gone_after_its_days_before_anybody_throws_it_away(admin: User
     reader = make_user()
     session = create_session(Principal.of(reader))
     answer = Message.objects.create(session=session, role="assistant", content="Made.")
-    (made,) = made_files.keep(answer.pk, {"a.txt": b"x", "../b.html": b"<script>", "c.exe": b"x", "d.txt": b""}, [])
+    (made,) = made_files.store_made_files(
+        answer.pk, {"a.txt": b"x", "../b.html": b"<script>", "c.exe": b"x", "d.txt": b""}, []
+    )
     page = Client()
     page.force_login(reader)
     assert page.get(f"/chat/{session.pk}/files/{made.pk}/").status_code == 200

@@ -13,7 +13,7 @@ from docx import Document as WordFile
 from agent.events import ToolResult
 from agent.models import AgentProfile, MadeFile
 from authz.permissions import Right
-from authz.rights.grants import take_back
+from authz.rights.grants import revoke_rights
 from knowledge.models import Document
 from tests.factories import make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
@@ -107,7 +107,7 @@ def test_a_report_is_made_of_evidence_and_is_its_askers_alone(handbook: Handbook
     other.force_login(make_user("other", is_superuser=True))
     address = f"sessions/{found['session']}/files/{found['Leave 2026.docx']}"
     assert [other.get(f"/api/v1/{address}").status_code, other.get(f"/chat/{address[9:]}/").status_code] == [404, 404]
-    take_back(None, [Right.VIEW], base, of=reader)
+    revoke_rights(None, [Right.VIEW], base, of=reader)
     assert listed(reader, found["session"]) == {}
     mine = Client()
     mine.force_login(reader)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who
@@ -138,4 +138,4 @@ def test_what_another_server_answers_says_nothing_of_who_may_see(source: Source,
     with serving_pages(moved) as site:
         source.settings, source.takes_rights = {**source.settings, "url": f"{site.url}{top}/"}, True
         with pytest.raises(Unreadable, match="redirects elsewhere"):
-            preview(source, secret=TOKEN)
+            preview_source(source, secret=TOKEN)

@@ -8,7 +8,7 @@ import pytest
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from tests.doku_wiki import PASSWORD, USER, DokuWiki, running_dokuwiki
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import Reply, serving_pages
@@ -65,10 +65,10 @@ def test_one_namespace_alone_comes(wiki: DokuWiki, make_source: Make, folder: Fo
 def test_a_closed_wiki_is_read_with_an_account(tmp_path: Path, make_source: Make) -> None:
     with running_dokuwiki(tmp_path, is_private=True) as wiki:
         wiki.edit("rules", "====== Rules ======\nOne.")
-        assert preview(Source(kind="dokuwiki", settings={"url": wiki.url}), secret="").count == 0
+        assert preview_source(Source(kind="dokuwiki", settings={"url": wiki.url}), secret="").count == 0
         account = {"url": wiki.url, "username": USER}
         with pytest.raises(Unreadable, match="another account or password"):
-            preview(Source(kind="dokuwiki", settings=account), secret="wrong")
+            preview_source(Source(kind="dokuwiki", settings=account), secret="wrong")
         run = read(make_source("dokuwiki", secret=PASSWORD, **account))
         assert (run.state, counts(run)) == (RunState.DONE, {"added": 1})
 
@@ -81,4 +81,4 @@ def test_what_is_no_wiki_says_so(body: bytes) -> None:
         serving_pages({"/lib/exe/xmlrpc.php": Reply(body)}) as site,
         pytest.raises(Unreadable, match="as DokuWiki does"),
     ):
-        preview(Source(kind="dokuwiki", settings={"url": site.url}), secret="")
+        preview_source(Source(kind="dokuwiki", settings={"url": site.url}), secret="")

@@ -10,7 +10,7 @@ from django.test import Client
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source
-from knowledge.sources.reading import checked_settings
+from knowledge.sources.reading import validate_settings
 from knowledge.sources.services import save_source
 from tests.factories import make_group, make_user
 from tests.feishu_wiki import APP_ID, SECRET, SPACE, Node, Sheet, Wiki, person, serving_feishu
@@ -260,12 +260,13 @@ def test_at_the_page_it_is_tried_with_rights_and_made_with_its_secret_sealed(
 )  # fmt: skip
 def test_settings_that_lead_nowhere_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
-        checked_settings("feishu", {"app_id": APP_ID, "space": SPACE, **given})
+        validate_settings("feishu", {"app_id": APP_ID, "space": SPACE, **given})
 
 
 def test_both_hosts_are_known_and_a_secret_is_for_one(source: Source) -> None:
     assert (
-        checked_settings("feishu", {"app_id": APP_ID, "space": SPACE}).address == f"https://open.feishu.cn:443 {APP_ID}"
+        validate_settings("feishu", {"app_id": APP_ID, "space": SPACE}).address
+        == f"https://open.feishu.cn:443 {APP_ID}"
     )
     source.settings = {**source.settings, "url": "https://open.larksuite.com"}
     assert save_source(None, source) is True

@@ -12,14 +12,14 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from agent.skills.packages import package_in
+from agent.skills.packages import read_package_folder
 from copilot_site.lib.errors import Conflict, InvalidInput
-from copilot_site.lib.process_names import name_of_process
+from copilot_site.lib.process_names import find_process_name
 from knowledge.models import Document, Every, Folder, RunState, Source, SourceRun, Trigger
 from knowledge.sources import runs
 from knowledge.sources.base import Content, Item, Unreadable
-from knowledge.sources.reading import preview, read_source
-from knowledge.sources.runs import Overtaken, begin, keep, paced
+from knowledge.sources.reading import preview_source, read_source
+from knowledge.sources.runs import Overtaken, build_leased_pace, start_source_run, store_run_progress
 from knowledge.sources.services import save_source
 from knowledge.sources.tasks import run_due_sources
 from tests.factories import make_document
@@ -161,7 +161,7 @@ def test_folders_that_the_operator_did_not_open_are_refused(opened: Path, make_s
     (opened.parent / "other").mkdir()
     source = make_source("folder", path=way.format(opened=opened))
     with pytest.raises(Unreadable, match="COPILOT_SOURCE_FOLDERS"):
-        preview(source, secret="")
+        preview_source(source, secret="")
 
 
 def test_a_document_of_somebody_with_the_same_name_is_left_alone(source: Source, folder: Folder) -> None:
@@ -192,7 +192,7 @@ def test_a_document_that_was_moved_here_stays_where_it_lies(
 
 
 def test_two_runs_never_overlap(source: Source) -> None:
-    held = begin(source, Trigger.HAND)
+    held = start_source_run(source, Trigger.HAND)
     assert held is not None
     assert read_source(source.pk, Trigger.SCHEDULE) is None
     with time_machine.travel(timezone.now() + timedelta(hours=1)):  # its worker is dead
@@ -200,25 +200,25 @@ def test_two_runs_never_overlap(source: Source) -> None:
     held.refresh_from_db()
     assert held.state == RunState.FAILED
     with pytest.raises(Overtaken):
-        keep(held)
+        store_run_progress(held)
 
 
 def test_a_run_whose_process_was_killed_is_begun_again_at_once_and_after_the_second_time_later(
     source: Source, django_capture_on_commit_callbacks: Callable[..., Any]
 ) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        ended = name_of_process(process.pid)
+        ended = find_process_name(process.pid)
 
     def queued() -> int:
         with django_capture_on_commit_callbacks() as callbacks:
             run_due_sources()
         return len(callbacks)
 
-    assert begin(source, Trigger.HAND) is not None
-    assert (begin(source, Trigger.HAND), queued()) == (None, 0), "its process lives"
+    assert start_source_run(source, Trigger.HAND) is not None
+    assert (start_source_run(source, Trigger.HAND), queued()) == (None, 0), "its process lives"
     SourceRun.objects.update(lease_holder=ended)
     assert queued() == 1
-    assert begin(source, Trigger.SCHEDULE) is not None
+    assert start_source_run(source, Trigger.SCHEDULE) is not None
     SourceRun.objects.update(lease_holder=ended)
     Source.unscoped.update(every_minutes=Every.HOUR)
     assert queued() == 0, "what kills its worker every time waits"
@@ -243,10 +243,10 @@ def test_a_run_that_was_overtaken_writes_nothing_more(
 
 
 def test_a_run_keeps_its_lease_while_it_asks(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = begin(source, Trigger.HAND)
+    run = start_source_run(source, Trigger.HAND)
     assert run is not None
     asked: list[int] = []
-    pace = paced(run, lambda: asked.append(1))
+    pace = build_leased_pace(run, lambda: asked.append(1))
     at = timezone.now()
     SourceRun.objects.update(lease_expires_at=at)
     pace()
@@ -333,12 +333,12 @@ def test_a_skill_takes_nothing_from_outside_its_folder(tmp_path: Path) -> None:
     skill = tmp_path / "skill"
     skill.mkdir()
     (skill / "SKILL.md").write_text("---\nname: report\ndescription: Writes reports.\n---\nDo it.")
-    assert package_in(skill).name == "report"
+    assert read_package_folder(skill).name == "report"
     (tmp_path / "secret").write_text("secret")
     (skill / "secret.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(InvalidInput, match="leads out of the folder"):
-        package_in(skill)
+        read_package_folder(skill)
     (skill / "secret.txt").unlink()
     os.mkfifo(skill / "pipe.txt")
     with pytest.raises(InvalidInput, match="not a regular file"):
-        package_in(skill)
+        read_package_folder(skill)

@@ -11,7 +11,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import git as connector
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from knowledge.sources.services import delete_source, save_source
 from tests.factories import make_user
 from tests.git_server import commit, git, make_repository, serving
@@ -125,9 +125,9 @@ def test_a_file_that_is_renamed_and_changed_keeps_its_document(
 def test_an_account_is_asked_for_and_sent_to_nobody_else(repository: Path, make_source: Make, folder: Folder) -> None:
     with serving(repository.parent, account="robot", password="tea") as (url, asked):
         with pytest.raises(Unreadable, match="another account"):
-            preview(make_source("git", url=f"{url}/handbook/.git", username="robot"), secret="coffee")
+            preview_source(make_source("git", url=f"{url}/handbook/.git", username="robot"), secret="coffee")
         assert (
-            preview(
+            preview_source(
                 Source(kind="git", settings={"url": f"{url}/handbook/.git", "username": "robot"}), secret="tea"
             ).count
             == 2
@@ -137,7 +137,7 @@ def test_an_account_is_asked_for_and_sent_to_nobody_else(repository: Path, make_
             asked.clear()
             moved = Source(kind="git", settings={"url": f"{elsewhere}/handbook/.git", "username": "robot"})
             with pytest.raises(InvalidInput):
-                preview(moved, secret="tea")
+                preview_source(moved, secret="tea")
             assert asked
             assert not [line for line in asked if "Basic" in line]
 
@@ -146,14 +146,14 @@ def test_a_redirect_to_an_address_inside_is_refused(repository: Path, settings: 
     settings.OUTGOING_ALLOW = ("127.0.0.1",)
     refused = pytest.raises(InvalidInput, match=r"may not connect to 127\.0\.0\.2")
     with serving(repository.parent, moved_to="http://127.0.0.2:1") as (url, _asked), refused:
-        preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
+        preview_source(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
 
 
 def test_what_is_no_repository_says_so(served: str, opened: Path) -> None:
     with pytest.raises(Unreadable, match="is not a git repository"):
-        preview(Source(kind="git", settings={"url": f"{served}/nothing.git"}), secret="")
+        preview_source(Source(kind="git", settings={"url": f"{served}/nothing.git"}), secret="")
     with pytest.raises(InvalidInput):
-        preview(Source(kind="git", settings={"url": str(opened)}), secret="")
+        preview_source(Source(kind="git", settings={"url": str(opened)}), secret="")
 
 
 def test_a_branch_is_chosen_and_one_that_is_missing_is_named(
@@ -163,7 +163,7 @@ def test_a_branch_is_chosen_and_one_that_is_missing_is_named(
     commit(repository, {"docs/next.md": "# Next"})
     git(repository, "checkout", "-q", "main")
     with pytest.raises(Unreadable, match="no branch “gone”"):
-        preview(Source(kind="git", settings={"url": f"{served}/handbook/.git", "branch": "gone"}), secret="")
+        preview_source(Source(kind="git", settings={"url": f"{served}/handbook/.git", "branch": "gone"}), secret="")
     read(make_source("git", url=f"{served}/handbook/.git", branch="next"))
     assert "docs/next.md" in paths(folder)
 
@@ -172,7 +172,7 @@ def test_a_branch_is_chosen_and_one_that_is_missing_is_named(
 def test_a_repository_without_end_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(connector, "MAX_BYTES", 100)
     with serving(repository.parent) as (url, _asked), pytest.raises(Unreadable, match="has more than"):
-        preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
+        preview_source(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
 
 
 @pytest.mark.usefixtures("here")
@@ -193,9 +193,9 @@ def test_a_try_leaves_no_copy_behind_and_a_source_that_is_deleted_neither(
 ) -> None:
     cache = Path(settings.SOURCE_CACHE)
     with serving(repository.parent) as (url, _asked):
-        assert preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="").count == 2
+        assert preview_source(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="").count == 2
         with pytest.raises(Unreadable, match="no branch"):
-            preview(Source(kind="git", settings={"url": f"{url}/handbook/.git", "branch": "x"}), secret="")
+            preview_source(Source(kind="git", settings={"url": f"{url}/handbook/.git", "branch": "x"}), secret="")
         assert list(cache.iterdir()) == []
         source = make_source("git", url=f"{url}/handbook/.git")
         read(source)

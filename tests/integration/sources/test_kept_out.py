@@ -13,7 +13,7 @@ from knowledge.models import Document, Folder, Source
 from knowledge.services import access
 from knowledge.services.trash import erase_document, restore_document, trash_document
 from knowledge.services.uploads import IncomingFile, UploadOutcome, add_document, upload_document
-from knowledge.sources.origin import origin_of
+from knowledge.sources.origin import find_document_origin
 from tests.factories import allow, make_document, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read
 
@@ -138,10 +138,10 @@ def test_where_a_document_comes_from_names_folders_only_to_whom_its_folder_shows
     source = make_source("folder", path=str(opened))
     read(source)
     document, guest = brought(source, "merger/plan.md"), make_user()
-    access.give(None, [Right.VIEW], document, to=guest)
+    access.grant_place_rights(None, [Right.VIEW], document, to=guest)
     shown = []
     for item in (keeper, Principal.of(guest)):
-        origin = origin_of(item, document)
+        origin = find_document_origin(item, document)
         assert origin is not None
         shown.append(origin.path)
     assert shown == ["merger/plan.md", "plan.md"]

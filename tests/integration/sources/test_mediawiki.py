@@ -9,7 +9,7 @@ import pytest
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors.mediawiki import MediaWikiConnector
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.media_wiki import BOT_PASSWORD, MediaWiki, running_mediawiki
 
@@ -71,16 +71,16 @@ def test_a_moved_page_keeps_its_document_and_a_deleted_one_is_withdrawn(
 
 def test_many_pages_come_in_several_answers(wiki: MediaWiki, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knowledge.sources.connectors.mediawiki.PAGES_A_REQUEST", 1)
-    assert preview(Source(kind="mediawiki", settings={"url": wiki.api}), secret="").count == 3
+    assert preview_source(Source(kind="mediawiki", settings={"url": wiki.api}), secret="").count == 3
 
 
 def test_a_closed_wiki_is_read_with_a_bot_password(tmp_path: Path, make_source: Make) -> None:
     with running_mediawiki(tmp_path, is_private=True) as wiki:
         with pytest.raises(Unreadable, match="The wiki refuses"):
-            preview(Source(kind="mediawiki", settings={"url": wiki.api}), secret="")
+            preview_source(Source(kind="mediawiki", settings={"url": wiki.api}), secret="")
         account = {"url": wiki.api, "username": "Keeper@copilot"}
         with pytest.raises(Unreadable, match="another account or password"):
-            preview(Source(kind="mediawiki", settings=account), secret="wrong")
+            preview_source(Source(kind="mediawiki", settings=account), secret="wrong")
         source = make_source("mediawiki", secret=BOT_PASSWORD, **account)
         run = read(source)
         assert (run.state, counts(run)) == (RunState.DONE, {"added": 1})
@@ -95,5 +95,5 @@ def test_a_page_whose_revision_is_hidden_costs_itself_alone(wiki: MediaWiki, mon
         return said
 
     monkeypatch.setattr(MediaWikiConnector, "_ask", ask)
-    shown = preview(Source(kind="mediawiki", settings={"url": wiki.api}), secret="")
+    shown = preview_source(Source(kind="mediawiki", settings={"url": wiki.api}), secret="")
     assert (shown.count, shown.problems) == (2, ("The wiki does not say what this page is now.",))

@@ -20,9 +20,9 @@ from authz.tokens.api_tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, Source
 from knowledge.services import access
-from knowledge.services.folders import delete_folder, root_folder
-from knowledge.sources.base import connectors, load
-from knowledge.sources.services import delete_source, make_hook_secret
+from knowledge.services.folders import delete_folder, find_root_folder
+from knowledge.sources.base import connectors, load_connectors
+from knowledge.sources.services import create_webhook_secret, delete_source
 from knowledge.sources.tasks import run_source
 from tests.factories import allow, make_document, make_user
 from tests.integration.sources.shelf import item_of, paths, read
@@ -72,12 +72,12 @@ def test_a_try_shows_titles_and_saves_nothing(root: User, handbook: Path, base: 
     assert "2 pages would come" in answer.content.decode()
     assert "rules.md" in answer.content.decode()
     assert not Source.unscoped.exists()
-    assert list(Folder.unscoped.filter(knowledge_base=base)) == [root_folder(base)]
+    assert list(Folder.unscoped.filter(knowledge_base=base)) == [find_root_folder(base)]
     assert sent == []
 
 
 def test_every_kind_has_a_form_with_words_for_each_of_its_settings(root: User, base: KnowledgeBase) -> None:
-    load()
+    load_connectors()
     client = client_of(root)
     listed = client.get("/admin/sources/").content.decode()
     for kind in connectors.names():
@@ -171,7 +171,7 @@ def test_who_looks_after_the_folder_is_not_told_names_of_documents_that_are_clos
     allow(root, folder, Right.MANAGE)
     rules = item_of(source, "rules.md").document
     assert rules is not None
-    access.deny(None, [Right.VIEW, Right.MANAGE], rules, to=manager)
+    access.deny_place_rights(None, [Right.VIEW, Right.MANAGE], rules, to=manager)
     (handbook / "kept.md").write_text("# Kept\n\nIt stays.")
     for name in ("rules.md", "guide.md"):
         (handbook / name).unlink()
@@ -229,7 +229,7 @@ def test_a_webhook_of_another_secret_key_is_not_there(
     root: User, handbook: Path, make_source: Make, settings: Any
 ) -> None:
     source = make_source("folder", path=str(handbook))
-    secret = make_hook_secret(root, source)
+    secret = create_webhook_secret(root, source)
     settings.SECRET_KEY = "another" * 10
     for token in (secret, "", "guess"):
         answer = Client().post(f"/hooks/sources/{source.pk}", headers={"X-Gitlab-Token": token})
@@ -253,7 +253,7 @@ def test_a_webhook_reads_only_with_the_right_signature(
     empty = hmac.new(b"", body, hashlib.sha256).hexdigest()
     assert call(**{"X-Gitea-Signature": empty}) == 404  # no secret yet, and none is not an empty one
     assert call(**{"X-Gitlab-Token": ""}) == 404
-    secret = make_hook_secret(root, source)
+    secret = create_webhook_secret(root, source)
     right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     other = hmac.new(secret.encode(), b"other", hashlib.sha256).hexdigest()
     assert [call(), call(**{"X-Hub-Signature-256": f"sha256={other}"}), call(**{"X-Gitlab-Token": "guess"})] == [
@@ -264,7 +264,7 @@ def test_a_webhook_reads_only_with_the_right_signature(
     assert call(**{"X-Gitea-Signature": right}) == 202
     assert call(**{"X-Gitlab-Token": secret}) == 202
     assert sent == [(str(source.pk), "webhook", 0, "bulk")] * 3
-    make_hook_secret(root, source)
+    create_webhook_secret(root, source)
     assert call(**{"X-Gitea-Signature": right}) == 404
 
 

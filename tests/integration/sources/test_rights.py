@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rights.grants import give, grants_on, take_back
+from authz.rights.grants import grant_rights, list_grants, revoke_rights
 from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance
@@ -42,7 +42,7 @@ def source(opened: Path, make_source: Make, people: dict[str, User], base: Knowl
     """Everybody may see the base, and the keeper manages it."""
     from django.contrib.auth.models import Group
 
-    give(None, [Right.VIEW], base, to=Group.objects.get(name="Everybody"))
+    grant_rights(None, [Right.VIEW], base, to=Group.objects.get(name="Everybody"))
     allow(people["keeper"], base, *Right)
     (opened / "people" / "pay").mkdir(parents=True)
     (opened / "guide.md").write_text("guide")
@@ -114,7 +114,7 @@ def test_why_somebody_sees_it_names_the_source(source: Source, people: dict[str,
     read(source)
     pay = item_of(source, "people/pay/pay.md").document
     assert pay is not None
-    rows = grants_on(pay.folder)
+    rows = list_grants(pay.folder)
     assert [(row.holder, row.right, row.given_by) for row in rows if row.right == Right.VIEW] == [
         ("lin", Right.VIEW, "folder source")
     ]
@@ -129,14 +129,14 @@ def test_what_a_person_gave_stays_when_the_source_s_ends(
     source: Source, people: dict[str, User], opened: Path, folder: Folder
 ) -> None:
     read(source)
-    give(None, [Right.VIEW], folder, to=people["staff"])
+    grant_rights(None, [Right.VIEW], folder, to=people["staff"])
     (opened / ".rights.yaml").write_text(NARROW.replace("groups: [Engineering]", "people: [staff, chen]"))
     read(source)
     assert seen(source, people)["guide.md"] == {"staff", "chen"}
     (opened / ".rights.yaml").write_text(NARROW.replace("groups: [Engineering]", "people: [chen]"))
     read(source)
     assert seen(source, people)["guide.md"] == {"staff", "chen"}
-    take_back(None, [Right.VIEW], folder, of=people["staff"])
+    revoke_rights(None, [Right.VIEW], folder, of=people["staff"])
     assert seen(source, people)["guide.md"] == {"chen"}
 
 

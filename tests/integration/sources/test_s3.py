@@ -14,9 +14,9 @@ from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import s3
-from knowledge.sources.connectors.s3 import signature
+from knowledge.sources.connectors.s3 import sign_s3_request
 from knowledge.sources.http import Client, SourceResponse
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from knowledge.sources.services import save_source
 from tests.factories import make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
@@ -67,7 +67,7 @@ def test_a_wrong_key_or_bucket_is_named_and_takes_nothing_away(source: Source, s
     assert len(paths(folder)) == 2
     source.settings = {**source.settings, "bucket": "no-such-bucket"}
     with pytest.raises(Unreadable, match="There is no bucket “no-such-bucket”"):
-        preview(source, secret=store.secret)
+        preview_source(source, secret=store.secret)
 
 
 def test_rights_come_along_by_a_file_of_rules(source: Source, store: Store, folder: Folder) -> None:
@@ -84,7 +84,7 @@ def test_rights_come_along_by_a_file_of_rules(source: Source, store: Store, fold
 
 def test_the_signature_of_the_example_in_amazons_manual() -> None:
     """docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, “Example: GET Bucket Lifecycle”."""
-    signed = signature(
+    signed = sign_s3_request(
         "GET",
         "https://examplebucket.s3.amazonaws.com/?lifecycle",
         key="AKIAIOSFODNN7EXAMPLE",
@@ -171,7 +171,7 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     monkeypatch.setattr(
         Client, "request", lambda self, method, url, **more: SourceResponse(url, reply.status, {}, reply.body)
     )
-    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    shown = preview_source(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
     assert not {"passwd.md", "up.md"} & set(shown.titles)
 
@@ -182,5 +182,5 @@ def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: py
     body = f"<response><href>http://[x</href></response><response><href>/dav/inside.md</href>{size}</response>"
     reply = f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode()
     monkeypatch.setattr(Client, "request", lambda self, method, url, **more: SourceResponse(url, 207, {}, reply))
-    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    shown = preview_source(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert (shown.titles, shown.problems) == (("inside.md",), ())

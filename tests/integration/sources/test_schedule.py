@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from knowledge.models import Every, Source
-from knowledge.sources.schedule import SOON, Pace, is_quiet, next_time
+from knowledge.sources.schedule import SOON, Pace, compute_next_run, is_quiet_time
 from knowledge.sources.services import save_source
 from knowledge.sources.tasks import run_due_sources, run_source
 
@@ -20,24 +20,24 @@ NOON = datetime(2026, 11, 25, 12, 0, tzinfo=SHANGHAI)
 
 
 def test_after_its_time_at_its_hour_and_outside_quiet_hours() -> None:
-    assert next_time(Source(every_minutes=Every.HOUR), NOON) == NOON + timedelta(hours=1)
-    assert next_time(Source(every_minutes=Every.NEVER), NOON) is None
-    assert next_time(Source(every_minutes=Every.HOUR, is_active=False), NOON) is None
+    assert compute_next_run(Source(every_minutes=Every.HOUR), NOON) == NOON + timedelta(hours=1)
+    assert compute_next_run(Source(every_minutes=Every.NEVER), NOON) is None
+    assert compute_next_run(Source(every_minutes=Every.HOUR, is_active=False), NOON) is None
     at_three = Source(every_minutes=Every.DAY, at=time(3, 0))
-    assert next_time(at_three, NOON) == datetime(2026, 11, 26, 3, 0, tzinfo=SHANGHAI)
-    assert next_time(at_three, NOON.astimezone(UTC)) == datetime(2026, 11, 26, 3, 0, tzinfo=SHANGHAI)
+    assert compute_next_run(at_three, NOON) == datetime(2026, 11, 26, 3, 0, tzinfo=SHANGHAI)
+    assert compute_next_run(at_three, NOON.astimezone(UTC)) == datetime(2026, 11, 26, 3, 0, tzinfo=SHANGHAI)
     quiet = Source(every_minutes=Every.HOUR, quiet_from=time(12, 30), quiet_until=time(18, 0))
-    assert next_time(quiet, NOON) == datetime(2026, 11, 25, 18, 0, tzinfo=SHANGHAI)
+    assert compute_next_run(quiet, NOON) == datetime(2026, 11, 25, 18, 0, tzinfo=SHANGHAI)
 
 
 def test_quiet_hours_may_go_over_midnight() -> None:
     source = Source(quiet_from=time(22, 0), quiet_until=time(6, 0))
-    assert [hour for hour in range(24) if is_quiet(source, NOON.replace(hour=hour))] == [0, 1, 2, 3, 4, 5, 22, 23]
+    assert [hour for hour in range(24) if is_quiet_time(source, NOON.replace(hour=hour))] == [0, 1, 2, 3, 4, 5, 22, 23]
 
 
 def test_what_failed_is_tried_again_soon_and_not_for_ever() -> None:
     source = Source(every_minutes=Every.DAY)
-    waits = [(next_time(source, NOON, failures=failures) or NOON) - NOON for failures in range(5)]
+    waits = [(compute_next_run(source, NOON, failures=failures) or NOON) - NOON for failures in range(5)]
     assert waits == [timedelta(days=1), SOON, SOON * 2, SOON * 3, timedelta(days=1)]
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, RunState, Source, SourceItem
 from knowledge.sources.base import Unreadable
-from knowledge.sources.reading import checked_settings, preview
+from knowledge.sources.reading import preview_source, validate_settings
 from knowledge.sources.services import save_source
 from tests import microsoft_graph
 from tests.factories import make_group, make_user
@@ -118,7 +118,7 @@ def test_a_folder_in_a_named_library_and_a_onedrive(make_source: Make, where: di
     assert counts(read(source)) == {"added": 1}
     assert set(paths(folder)) == {"bonus.md"}
     mine = Source(kind="sharepoint", settings={"user": "lin@example.com", **where})
-    assert preview(mine, secret=SECRET).count == 3
+    assert preview_source(mine, secret=SECRET).count == 3
 
 
 def test_rights_come_along_from_the_library_its_folders_and_files(
@@ -252,7 +252,7 @@ def test_a_wrong_secret_a_wrong_place_and_another_server_say_so(
     assert len(paths(folder)) == 3
     for wrong in ({"site": f"{SITE}2"}, {"library": "Nothing"}, {"folder": "Nothing"}):
         with pytest.raises(Unreadable, match="There is no such site, library"):
-            preview(Source(kind="sharepoint", settings={"site": SITE, **where, **wrong}), secret=SECRET)
+            preview_source(Source(kind="sharepoint", settings={"site": SITE, **where, **wrong}), secret=SECRET)
 
 
 def test_a_next_page_at_another_server_is_not_asked_for(source: Source, tenant: Tenant) -> None:
@@ -274,7 +274,7 @@ def test_a_next_page_at_another_server_is_not_asked_for(source: Source, tenant: 
 )
 def test_settings_that_lead_nowhere_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
-        checked_settings("sharepoint", {"tenant": TENANT, "client_id": CLIENT, **given})
+        validate_settings("sharepoint", {"tenant": TENANT, "client_id": CLIENT, **given})
 
 
 def test_a_secret_is_for_its_application_and_its_servers(source: Source) -> None:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
-from knowledge.sources.reading import checked_settings, preview
+from knowledge.sources.reading import preview_source, validate_settings
 from tests.integration.sources.shelf import counts, item_of, paths, read, who
 from tests.integration.sources.test_sharepoint import SITE, Make, people, tenant, where  # noqa: F401 - fixtures
 from tests.microsoft_graph import SECRET, Entry, SitePage, Tenant, granted, standard_part, text_part, user
@@ -106,10 +106,10 @@ def test_a_page_of_which_nobody_says_who_may_read_it_is_named_and_not_brought(so
 def test_a_site_without_pages_says_so(source: Source, tenant: Tenant) -> None:
     tenant.site_pages.clear()
     with pytest.raises(Unreadable, match="has no pages"):
-        preview(Source(kind="sharepoint", settings=source.settings), secret=SECRET)
+        preview_source(Source(kind="sharepoint", settings=source.settings), secret=SECRET)
 
 
 @pytest.mark.parametrize("given", [{"user": "lin@example.com", "site": ""}, {"library": "Documents"}])
 def test_pages_are_those_of_a_site(where: dict[str, Any], given: dict[str, str]) -> None:
     with pytest.raises(InvalidInput, match="Pages are those of a site"):
-        checked_settings("sharepoint", {**where, "site": SITE, "reads": "pages", **given})
+        validate_settings("sharepoint", {**where, "site": SITE, "reads": "pages", **given})

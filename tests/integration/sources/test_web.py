@@ -17,7 +17,7 @@ from knowledge.models import Folder, RunState, Source
 from knowledge.sources import http
 from knowledge.sources.base import Unreadable
 from knowledge.sources.http import Client
-from knowledge.sources.reading import preview
+from knowledge.sources.reading import preview_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import FILLER, Reply, Site, page, serving_pages
 
@@ -154,7 +154,9 @@ def test_a_sitemap_reads_no_file_of_the_server(site: Site, tmp_path: Path) -> No
     (tmp_path / "secret").write_text("http://127.0.0.1/secret")
     bomb = f'<!DOCTYPE u [<!ENTITY x SYSTEM "file://{tmp_path}/secret">]><urlset><url><loc>&x;</loc></url></urlset>'
     site.pages["/map.xml"] = Reply(bomb.encode())
-    shown = preview(Source(kind="web", settings={"way": "sitemap", "addresses": [f"{site.url}/map.xml"]}), secret="")
+    shown = preview_source(
+        Source(kind="web", settings={"way": "sitemap", "addresses": [f"{site.url}/map.xml"]}), secret=""
+    )
     assert (shown.count, shown.problems) == (0, ())
 
 
@@ -221,7 +223,7 @@ def test_no_more_than_wanted_and_that_is_said(site: Site, make_source: Make, fol
 def test_an_answer_that_is_too_much_or_takes_too_long_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.pages["/docs/"] = page("Start", text="x" * 10_000)
     monkeypatch.setattr(http, "MAX_BYTES", 1_000)
-    assert "has more than" in preview(Source(kind="web", settings=start(site)), secret="").problems[0]
+    assert "has more than" in preview_source(Source(kind="web", settings=start(site)), secret="").problems[0]
     monkeypatch.setattr(http, "MAX_BYTES", 1_000_000)
     monkeypatch.setattr(http, "WHOLE_S", -1)
     with pytest.raises(Unreadable, match="does not stop sending"):
@@ -287,7 +289,7 @@ def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.
 def test_addresses_that_lead_inside_are_refused(settings: Any, url: str) -> None:
     settings.OUTGOING_ALLOW = ("private", "public")
     with pytest.raises(InvalidInput):
-        preview(Source(kind="web", settings={"way": "pages", "addresses": [url]}), secret="")
+        preview_source(Source(kind="web", settings={"way": "pages", "addresses": [url]}), secret="")
 
 
 def test_a_name_that_resolves_inside_is_refused_when_it_is_connected_to(
@@ -295,6 +297,8 @@ def test_a_name_that_resolves_inside_is_refused_when_it_is_connected_to(
 ) -> None:
     settings.OUTGOING_ALLOW = ("private", "public")
     answers = iter([["93.184.216.34"], ["127.0.0.1"]])
-    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up", lambda host, port: next(answers))
-    shown = preview(Source(kind="web", settings={"way": "pages", "addresses": ["http://rebind.example/"]}), secret="")
+    monkeypatch.setattr("copilot_site.lib.outgoing.addresses.look_up_host", lambda host, port: next(answers))
+    shown = preview_source(
+        Source(kind="web", settings={"way": "pages", "addresses": ["http://rebind.example/"]}), secret=""
+    )
     assert "may not connect to rebind.example (127.0.0.1)" in shown.problems[0]

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agent.evidence.document_facts import SOURCE
-from agent.evidence.fencing import bounded
+from agent.evidence.fencing import truncate_middle
 from agent.tools import data_analysis, grep_chunks
 from agent.tools.data_analysis import NO_SPREADSHEETS
 from business.spreadsheets.queries import SheetLimits
@@ -291,4 +291,4 @@ def test_an_id_or_a_tool_that_is_not_there_is_told_in_one_sentence(reader: User)
         error = called(reader, name, {}).result.error
         assert error
         assert not error.endswith(("?.", ".."))
-        assert bounded(error) == error
+        assert truncate_middle(error) == error

@@ -20,13 +20,13 @@ from agent.models import Message, Rating, Role, Session
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.version import VERSION
-from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.pipeline import run_ingestion
 from knowledge.models import DeliveryState, Source, Trigger, Webhook, WebhookDelivery, WebhookEvent
 from knowledge.services.access import set_discoverable
 from knowledge.services.access_requests import request_access
-from knowledge.sources.runs import begin, finish
-from knowledge.webhooks.announcing import put_down
-from knowledge.webhooks.sending import LATER, due, forget_old, send
+from knowledge.sources.runs import finish_source_run, start_source_run
+from knowledge.webhooks.announcing import record_delivery
+from knowledge.webhooks.sending import LATER, delete_old_deliveries, list_due_deliveries, send_delivery
 from knowledge.webhooks.setting_up import save_webhook
 from knowledge.webhooks.tasks import send_due_webhooks, send_webhook
 from tests.factories import make_base, make_document, make_folder, make_user, newest_version
@@ -56,7 +56,7 @@ def told(receiver: Receiver) -> list[dict[str, Any]]:
 
 def delivered() -> list[WebhookDelivery]:
     """All that waits, sent once, in the order in which it happened."""
-    return [done for row in WebhookDelivery.objects.order_by("created_at") if (done := send(row.pk))]
+    return [done for row in WebhookDelivery.objects.order_by("created_at") if (done := send_delivery(row.pk))]
 
 
 def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Receiver) -> None:
@@ -66,11 +66,11 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
         base, "board.md", "# Salaries\n\nThe director earns 420,000 euros.", title="Pay", ingested=True
     )
     broken = make_document(base, "broken.pdf", b"%PDF-1.4 nothing")
-    ingest(newest_version(broken).pk)
+    run_ingestion(newest_version(broken).pk)
     source = Source.unscoped.create(name="Wiki", folder=make_folder(base), kind="folder", settings={"path": "/secret"})
-    run = begin(source, Trigger.HAND)
+    run = start_source_run(source, Trigger.HAND)
     assert run is not None
-    finish(run, problem="The folder /secret does not exist.")
+    finish_source_run(run, problem="The folder /secret does not exist.")
     folder = make_folder(base, "Payroll")
     set_discoverable(None, folder, is_discoverable=True)
     asked = request_access(Principal.of(reader), folder_id=folder.pk, reason="May payroll")
@@ -126,10 +126,10 @@ def test_a_delivery_is_signed_as_standard_webhooks_says(receiver: Receiver) -> N
     row, secret = make_webhook(receiver)
     assert secret.startswith("whsec_")
     assert secret not in row.encrypted_secret
-    delivery = put_down(row, WebhookEvent.PING, "/", {})
+    delivery = record_delivery(row, WebhookEvent.PING, "/", {})
     with time_machine.travel("2026-11-26T08:00:00Z", tick=False):
         WebhookDelivery.objects.update(next_at=timezone.now())
-        assert send(delivery.pk) is not None
+        assert send_delivery(delivery.pk) is not None
     ((headers, body),) = receiver.came
     moment = "1795680000"
     assert (headers["webhook-id"], headers["webhook-timestamp"]) == (str(delivery.pk), moment)
@@ -144,7 +144,7 @@ def test_a_delivery_is_signed_as_standard_webhooks_says(receiver: Receiver) -> N
 def test_what_fails_is_tried_later_and_later_and_given_up(receiver: Receiver) -> None:
     row, _secret = make_webhook(receiver)
     receiver.statuses = [500]
-    delivery = put_down(row, WebhookEvent.DOCUMENT_READY, "/", {})
+    delivery = record_delivery(row, WebhookEvent.DOCUMENT_READY, "/", {})
     with time_machine.travel(timezone.now(), tick=False) as clock:
         for attempt, later in enumerate((*LATER, None), 1):
             send_webhook(str(delivery.pk))
@@ -153,9 +153,9 @@ def test_what_fails_is_tried_later_and_later_and_given_up(receiver: Receiver) ->
             assert (delivery.attempts, len(receiver.came), delivery.status) == (attempt, attempt, 500)
             if later is not None:
                 assert (delivery.state, delivery.next_at) == (DeliveryState.WAITING, timezone.now() + later)
-                assert due() == []
+                assert list_due_deliveries() == []
                 clock.shift(later)
-                assert due() == [delivery]
+                assert list_due_deliveries() == [delivery]
     assert (delivery.state, delivery.problem) == (DeliveryState.FAILED, "The address answered with status 500.")
 
 
@@ -165,10 +165,10 @@ def test_it_goes_through_the_module_for_addresses_and_follows_nothing(
     row, _secret = make_webhook(receiver)
     with receiving() as other:
         receiver.statuses, receiver.location = [307], other.url
-        send(put_down(row, WebhookEvent.PING, "/", {}).pk)
+        send_delivery(record_delivery(row, WebhookEvent.PING, "/", {}).pk)
         assert (len(receiver.came), other.came) == (1, [])
     settings.OUTGOING_ALLOW = ("public",)
-    refused = send(put_down(row, WebhookEvent.PING, "/", {}).pk)
+    refused = send_delivery(record_delivery(row, WebhookEvent.PING, "/", {}).pk)
     assert refused is not None
     assert "COPILOT_OUTGOING_ALLOW" in refused.problem
     assert len(receiver.came) == 1
@@ -178,20 +178,20 @@ def test_it_goes_through_the_module_for_addresses_and_follows_nothing(
 
 def test_an_inactive_webhook_is_told_nothing_and_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     row, _secret = make_webhook(receiver)
-    waiting = put_down(row, WebhookEvent.DOCUMENT_READY, "/", {})
+    waiting = record_delivery(row, WebhookEvent.DOCUMENT_READY, "/", {})
     Webhook.objects.update(is_active=False)
     make_document(make_base(), ingested=True)
     assert WebhookDelivery.objects.count() == 1
-    send(waiting.pk)
+    send_delivery(waiting.pk)
     waiting.refresh_from_db()
     assert (waiting.state, receiver.came) == (DeliveryState.FAILED, [])
     WebhookDelivery.objects.update(created_at=timezone.now() - timedelta(days=31))
-    assert forget_old() == 1
+    assert delete_old_deliveries() == 1
 
 
 def test_what_is_due_is_queued(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     row, _secret = make_webhook(receiver)
-    delivery = put_down(row, WebhookEvent.PING, "/", {})
+    delivery = record_delivery(row, WebhookEvent.PING, "/", {})
     sent: list[Any] = []
     monkeypatch.setattr(send_webhook, "apply_async", lambda args, queue: sent.append((args, queue)))
     send_due_webhooks()

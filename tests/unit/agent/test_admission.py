@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from agent.runs import start
-from agent.runs.run import place_in_words
-from agent.runs.start import admitted, queue
+from agent.runs.run import describe_queue_place
+from agent.runs.start import admit_run, find_run_queue
 from authz.principal import Principal
 from copilot_site.lib.errors import TooMany, Unavailable
 
@@ -17,9 +17,9 @@ ANNA, BERT = Principal(1, "anna", frozenset()), Principal(2, "bert", frozenset()
 def own_queues(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Fresh queues in which three may wait. Each test says how many runs are at work: the number of cores must not decide."""
     monkeypatch.setattr(start, "MAX_WAITING_RUNS", 3)
-    queue.cache_clear()
+    find_run_queue.cache_clear()
     yield
-    queue.cache_clear()
+    find_run_queue.cache_clear()
 
 
 def token_of(person: Principal, token_id: int) -> Principal:
@@ -27,7 +27,7 @@ def token_of(person: Principal, token_id: int) -> Principal:
 
 
 def served(*people: Principal, has_model: bool = False) -> list[bool]:
-    return [admitted(person, has_model=has_model).is_served for person in people]
+    return [admit_run(person, has_model=has_model).is_served for person in people]
 
 
 def test_a_person_and_all_of_their_tokens_together_are_a_party_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,17 +55,20 @@ def test_who_finds_no_room_is_told_whether_that_is_their_own_doing_and_when_to_c
     monkeypatch.setattr(start, "MAX_RUNS", 1)
     served(BERT, ANNA, ANNA)
     with pytest.raises(TooMany) as own:
-        admitted(ANNA, has_model=False)
+        admit_run(ANNA, has_model=False)
     served(BERT)
     with pytest.raises(Unavailable) as all_full:
-        admitted(token_of(BERT, 1), has_model=False)
+        admit_run(token_of(BERT, 1), has_model=False)
     assert not isinstance(all_full.value, TooMany)
     for refused in (own, all_full):
         assert str(refused.value).endswith(f"again in {refused.value.retry_after_s} s.")
 
 
 def test_a_place_is_said_in_the_language_of_whoever_waits() -> None:
-    assert [place_in_words(before, "en").split(" before")[0] for before in (1, 3)] == ["1 question", "3 questions"]
-    assert not any(sign.isdigit() for sign in place_in_words(0, "en"))
-    assert "3" in place_in_words(3, "zh-hans")
-    assert not place_in_words(3, "zh-hans").isascii()
+    assert [describe_queue_place(before, "en").split(" before")[0] for before in (1, 3)] == [
+        "1 question",
+        "3 questions",
+    ]
+    assert not any(sign.isdigit() for sign in describe_queue_place(0, "en"))
+    assert "3" in describe_queue_place(3, "zh-hans")
+    assert not describe_queue_place(3, "zh-hans").isascii()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
+from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate_expression, format_value
 
 WORKED = {
     "-5 // 2": "-3",
@@ -36,7 +36,7 @@ WORKED = {
 
 def test_it_is_worked_out() -> None:
     for text, value in WORKED.items():
-        assert show(evaluate(text)) == value
+        assert format_value(evaluate_expression(text)) == value
 
 
 REFUSED = [
@@ -52,14 +52,14 @@ REFUSED = [
 @pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:30])
 def test_what_is_no_arithmetic_is_one_sentence(text: str) -> None:
     with pytest.raises(Unworkable) as refusal:
-        evaluate(text)
+        evaluate_expression(text)
     assert str(refusal.value).endswith(".")
 
 
 @given(st.text(max_size=80))
 def test_no_text_does_anything_but_give_a_value_or_a_sentence(text: str) -> None:
     with suppress(Unworkable):
-        show(evaluate(text))
+        format_value(evaluate_expression(text))
 
 
 NUMBERS = st.decimals(min_value=-(10**6), max_value=10**6, places=3)
@@ -67,4 +67,4 @@ NUMBERS = st.decimals(min_value=-(10**6), max_value=10**6, places=3)
 
 @given(NUMBERS, NUMBERS)
 def test_sums_are_exact(left: Decimal, right: Decimal) -> None:
-    assert evaluate(f"({left}) + ({right})") == left + right
+    assert evaluate_expression(f"({left}) + ({right})") == left + right

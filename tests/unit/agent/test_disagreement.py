@@ -2,13 +2,13 @@
 
 from datetime import date
 
-from agent.attribution.disagreement import disagreeing_span
+from agent.attribution.disagreement import find_disagreeing_span
 
 TODAY = date(2026, 11, 21)
 
 
 def other(said: str, text: str, under: str = "", heading: str = "") -> str | None:
-    span = disagreeing_span(said, under, text, heading, today=TODAY)
+    span = find_disagreeing_span(said, under, text, heading, today=TODAY)
     return text[slice(*span)] if span else None
 
 

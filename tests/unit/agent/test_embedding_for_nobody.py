@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.openai_api.views import AT_ONCE, _embedded
+from agent.openai_api.views import AT_ONCE, _embed_in_batches
 from copilot_site.lib.load import waiting
 from copilot_site.lib.load.waiting import HAS_LEFT, NobodyWaits
 
@@ -38,11 +38,13 @@ class Counting:
 def test_no_more_is_embedded_when_the_program_has_left(scope: dict[str, Any]) -> None:
     embedder: Any = Counting(scope, leaves_after=1)
     with pytest.raises(NobodyWaits):
-        list(_embedded(embedder, ["text"] * 64))
+        list(_embed_in_batches(embedder, ["text"] * 64))
     assert embedder.embedded == AT_ONCE
 
 
 def test_each_text_has_its_vector_in_order(scope: dict[str, Any]) -> None:
     texts = ["x" * number for number in range(11)]
     embedder: Any = Counting(scope, leaves_after=100)
-    assert [float(vector[0]) for vector in _embedded(embedder, texts)] == [float(number) for number in range(11)]
+    assert [float(vector[0]) for vector in _embed_in_batches(embedder, texts)] == [
+        float(number) for number in range(11)
+    ]

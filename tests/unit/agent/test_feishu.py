@@ -16,8 +16,8 @@ from agent.chat_platforms.feishu import (
     Link,
     NotFromPlatform,
     Reply,
-    decrypted,
-    post,
+    decrypt_event,
+    format_post,
 )
 from tests.feishu_chat import APP, BOT, KEY, SECRET, TOKEN, encrypted, mention, message, message_id, signed, to_group
 
@@ -26,7 +26,7 @@ ACCOUNT = Account("https://open.feishu.cn", APP, SECRET, KEY, TOKEN, bot_id=BOT)
 
 def received(event: dict[str, Any], account: Account = ACCOUNT) -> Challenge | Incoming | None:
     body = encrypted(event)
-    return feishu.received(account, signed(body), body, now=time.time())
+    return feishu.parse_event_call(account, signed(body), body, now=time.time())
 
 
 def incoming(event: dict[str, Any]) -> Incoming:
@@ -37,19 +37,19 @@ def incoming(event: dict[str, Any]) -> Incoming:
 
 def refused(body: bytes, headers: dict[str, str], account: Account = ACCOUNT) -> bool:
     with pytest.raises(NotFromPlatform):
-        feishu.received(account, headers, body, now=time.time())
+        feishu.parse_event_call(account, headers, body, now=time.time())
     return True
 
 
 def test_the_published_example_is_decrypted() -> None:
     """The vector of Feishu's documentation: key `test key`, text `hello world`."""
-    assert decrypted("test key", "P37w+VZImNgPEO1RBhJ6RtKl7n6zymIbEG1pReEzghk=") == "hello world"
+    assert decrypt_event("test key", "P37w+VZImNgPEO1RBhJ6RtKl7n6zymIbEG1pReEzghk=") == "hello world"
 
 
 def test_the_question_whether_the_address_is_ours_is_answered_unsigned_and_signed() -> None:
     body = encrypted({"challenge": "c-1", "token": TOKEN, "type": "url_verification"})
-    assert feishu.received(ACCOUNT, {}, body, now=time.time()) == Challenge({"challenge": "c-1"})
-    assert feishu.received(ACCOUNT, signed(body), body, now=time.time()) == Challenge({"challenge": "c-1"})
+    assert feishu.parse_event_call(ACCOUNT, {}, body, now=time.time()) == Challenge({"challenge": "c-1"})
+    assert feishu.parse_event_call(ACCOUNT, signed(body), body, now=time.time()) == Challenge({"challenge": "c-1"})
 
 
 def test_the_question_with_another_token_is_refused() -> None:
@@ -131,7 +131,7 @@ def test_an_event_counts_only_with_its_signature() -> None:
 def test_an_event_of_another_time_is_refused(late: int) -> None:
     body = encrypted(message("hi"))
     assert refused(body, signed(body, at=time.time() + late))
-    assert feishu.received(ACCOUNT, signed(body, at=time.time() + late / 2), body, now=time.time())
+    assert feishu.parse_event_call(ACCOUNT, signed(body, at=time.time() + late / 2), body, now=time.time())
 
 
 def test_an_event_of_another_app_or_with_another_token_is_refused() -> None:
@@ -152,7 +152,7 @@ def test_what_is_no_event_is_refused() -> None:
 
 
 def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:
-    said = post(Reply('All <at user_id="all">.\n\n[1]', (Link("[1]", "Manual › Leave", "https://c.example/d"),)))
+    said = format_post(Reply('All <at user_id="all">.\n\n[1]', (Link("[1]", "Manual › Leave", "https://c.example/d"),)))
     assert said["zh_cn"]["content"] == [
         [{"tag": "text", "text": 'All <at user_id="all">.'}],
         [{"tag": "text", "text": " "}],
@@ -162,6 +162,6 @@ def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:
 
 
 def test_a_reply_that_a_message_does_not_hold_is_cut() -> None:
-    said = post(Reply("字" * (MAX_TEXT + 1)))
+    said = format_post(Reply("字" * (MAX_TEXT + 1)))
     assert said["zh_cn"]["content"][0][0]["text"] == "字" * MAX_TEXT + " …"
     assert len(json.dumps(said, ensure_ascii=False).encode()) < 25_000

@@ -1,6 +1,6 @@
 """Codes of things: letters and at least two digits."""
 
-from agent.text.words import identifiers_in
+from agent.text.words import find_identifiers
 
 
 def test_a_code_is_letters_and_at_least_two_digits() -> None:
@@ -11,4 +11,4 @@ def test_a_code_is_letters_and_at_least_two_digits() -> None:
         ("E5 in Q3 with 5G and IP 6", set()),
         ("KeelTrack 5.4 of 2026-10-20, PostgreSQL-2000000x", set()),
     ):
-        assert identifiers_in(text) == codes
+        assert find_identifiers(text) == codes

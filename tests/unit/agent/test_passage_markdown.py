@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
-from agent.attribution.check import Evidence, check
+from agent.attribution.check import Evidence, check_sentence
 from agent.attribution.verdict import Verdict
-from agent.evidence.items import as_markdown
-from knowledge.text.passage_blocks import PassageBlock, from_json, to_json
-from knowledge.text.pipe_table import pipe_table
+from agent.evidence.items import format_passage_markdown
+from knowledge.text.passage_blocks import PassageBlock, parse_blocks, serialise_blocks
+from knowledge.text.pipe_table import format_table
 
 
 def passage(*parts: tuple[str, PassageBlock]) -> tuple[str, tuple[PassageBlock, ...]]:
@@ -32,10 +32,10 @@ def test_structure_is_written_as_markdown() -> None:
         ("Reception", kind("heading", level=2)),
         ("# is no mark here", kind("paragraph")),
         ("Suppliers register at the portal.", kind("paragraph", links=((26, 32, "https://portal.example"),))),
-        (pipe_table([["ok", "released"]], is_headed=False), kind("table")),
+        (format_table([["ok", "released"]], is_headed=False), kind("table")),
         ("echo 1", kind("code", language="sh")),
     )
-    assert as_markdown(*said) == (
+    assert format_passage_markdown(*said) == (
         "## Reception\n\n\\# is no mark here\n\nSuppliers register at the [portal](https://portal.example).\n\n"
         "|  |  |\n| --- | --- |\n| ok | released |\n\n```sh\necho 1\n```"
     )
@@ -43,7 +43,7 @@ def test_structure_is_written_as_markdown() -> None:
 
 def test_blocks_are_the_same_after_they_were_stored() -> None:
     _text, blocks = passage(("a", kind("heading", level=1)), ("b c", kind("paragraph", links=((2, 3, "mailto:c@d"),))))
-    assert from_json(to_json(blocks)) == blocks
+    assert parse_blocks(serialise_blocks(blocks)) == blocks
 
 
 SHORT = [("Emergency line: 0571 555 0142", kind("paragraph")), ("The gate opens at six.", kind("paragraph"))]
@@ -57,9 +57,9 @@ SHORT = [("Emergency line: 0571 555 0142", kind("paragraph")), ("The gate opens 
     ],
 )
 def test_a_short_line_is_checked_as_any_other(sentence: str, verdict: Verdict) -> None:
-    found = check(
+    found = check_sentence(
         sentence,
-        Evidence(as_markdown(*passage(*SHORT))),
+        Evidence(format_passage_markdown(*passage(*SHORT))),
         question="What is the emergency line?",
         today=date(2026, 11, 28),
     )

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from agent.attribution.facts import quoted_conflict
-from agent.attribution.judge import is_quoted, stands_quoted
+from agent.attribution.facts import find_quote_conflict
+from agent.attribution.judge import contains_quote, contains_quote_parts
 
 TODAY = date(2026, 11, 21)
 RULES = """The probation period is three months. The notice period is two months.
@@ -29,7 +29,7 @@ Visitors may enter the laboratory with a guide. Small parts cost 5 EUR, large pa
     ],
 )  # fmt: skip
 def test_another_fact_than_the_quoted_one_speaks_against_a_sentence(sentence: str, quote: str, what: str) -> None:
-    assert quoted_conflict(sentence, quote, RULES, question="", today=TODAY) == what
+    assert find_quote_conflict(sentence, quote, RULES, question="", today=TODAY) == what
 
 
 @pytest.mark.parametrize(
@@ -47,29 +47,29 @@ def test_another_fact_than_the_quoted_one_speaks_against_a_sentence(sentence: st
     ],
 )  # fmt: skip
 def test_what_the_quotation_says_stands(sentence: str, quote: str) -> None:
-    assert quoted_conflict(sentence, quote, RULES, question="", today=TODAY) == ""
+    assert find_quote_conflict(sentence, quote, RULES, question="", today=TODAY) == ""
 
 
 def test_what_the_question_names_may_be_named() -> None:
     quote = "The rule was approved on 12 May 2026 by Ana Lopez"
     said = "For Northwind it was approved by Ana Lopez."
-    assert quoted_conflict(said, quote, RULES, question="Who approved the rule for Northwind?", today=TODAY) == ""
+    assert find_quote_conflict(said, quote, RULES, question="Who approved the rule for Northwind?", today=TODAY) == ""
 
 
 def test_a_comma_or_a_number_behind_a_quotation_is_of_the_text() -> None:
     text = "一次订购 50 台以上可享 10% 折扣，100 台以上可享 15% 折扣。It costs 1,250.5 EUR, 3 more are free."
-    assert is_quoted("一次订购 50 台以上可享 10% 折扣", text)
-    assert is_quoted("It costs 1,250.5 EUR", text)
-    assert not is_quoted("It costs 1,250", text)
-    assert not is_quoted("250.5 EUR", text)
+    assert contains_quote("一次订购 50 台以上可享 10% 折扣", text)
+    assert contains_quote("It costs 1,250.5 EUR", text)
+    assert not contains_quote("It costs 1,250", text)
+    assert not contains_quote("250.5 EUR", text)
 
 
 def test_several_places_may_decide_together_and_each_must_stand() -> None:
     text = "The key was static. It was found by a guest.\n\nThe laptop had no scanner."
-    assert stands_quoted("The key was static. … The laptop had no scanner.", text)
-    assert stands_quoted("The key was static...The laptop had no scanner", text)
-    assert not stands_quoted("The key was static. … The laptop had a scanner.", text)
-    assert not stands_quoted("…", text)
+    assert contains_quote_parts("The key was static. … The laptop had no scanner.", text)
+    assert contains_quote_parts("The key was static...The laptop had no scanner", text)
+    assert not contains_quote_parts("The key was static. … The laptop had a scanner.", text)
+    assert not contains_quote_parts("…", text)
 
 
 def test_a_quotation_is_of_whole_words_and_numbers() -> None:
@@ -83,4 +83,4 @@ def test_a_quotation_is_of_whole_words_and_numbers() -> None:
         ("三十天", "每年有三十天年假。", True),
         ("“30 Days”", "They have 30\ndays of leave.", True),
     ):
-        assert is_quoted(quote, text) is stands
+        assert contains_quote(quote, text) is stands

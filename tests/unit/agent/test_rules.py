@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.passages.follow_ups import language_asked, with_earlier
-from agent.passages.rules import Steps, rule, steps_of
+from agent.passages.follow_ups import complete_follow_up, find_requested_language
+from agent.passages.rules import Steps, classify_question, split_into_steps
 from agent.run_state.state import Route
 
 
@@ -68,12 +68,12 @@ SAID = {
 
 def test_the_rules_choose() -> None:
     for question, route in SAID.items():
-        assert rule(question, is_data=of_no_data)[0].route is route
+        assert classify_question(question, is_data=of_no_data)[0].route is route
 
 
 def test_what_the_data_read_as_a_whole_is_asked_of_them_alone() -> None:
     question = "How many customers are there, and how many orders?"
-    ruling, steps = rule(question, is_data=of_data(question.rstrip("?")))
+    ruling, steps = classify_question(question, is_data=of_data(question.rstrip("?")))
     assert (ruling.route, steps) == (Route.SQL, None)
 
 
@@ -90,7 +90,7 @@ def test_what_the_data_read_as_a_whole_is_asked_of_them_alone() -> None:
     ],
 )  # fmt: skip
 def test_a_question_on_both_is_split_at_the_clause(question: str, data: str, steps: Steps | None) -> None:
-    assert steps_of(question, of_data(data)) == steps
+    assert split_into_steps(question, of_data(data)) == steps
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_question_on_both_is_split_at_the_clause(question: str, data: str, ste
     ],
 )  # fmt: skip
 def test_documents_are_asked_a_follow_up_with_what_it_leans_on(question: str, earlier: str, whole: str) -> None:
-    assert with_earlier(question, earlier) == whole
+    assert complete_follow_up(question, earlier) == whole
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_documents_are_asked_a_follow_up_with_what_it_leans_on(question: str, ea
     ],
 )  # fmt: skip
 def test_another_thing_of_its_kind_takes_the_place_of_the_first(question: str, earlier: str, whole: str) -> None:
-    assert with_earlier(question, earlier) == whole
+    assert complete_follow_up(question, earlier) == whole
 
 
 def test_a_wish_for_a_language_is_no_question() -> None:
@@ -135,5 +135,5 @@ def test_a_wish_for_a_language_is_no_question() -> None:
         ("In English companies", ""),
         ("please", ""),
     ):
-        assert language_asked(text) == language
-        assert rule(text, is_data=of_no_data)[0].route is Route.CLARIFY or not language
+        assert find_requested_language(text) == language
+        assert classify_question(text, is_data=of_no_data)[0].route is Route.CLARIFY or not language

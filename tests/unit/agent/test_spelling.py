@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.passages.spelling import respelt
+from agent.passages.spelling import correct_spelling
 
 
 def test_a_slip_of_the_finger_is_mended() -> None:
@@ -13,11 +13,11 @@ def test_a_slip_of_the_finger_is_mended() -> None:
         ("Who is Pieter Bakker?", ""),
         ("Where does navan.com/holydays lead?", ""),
     ):
-        assert respelt(question, []) == mended
+        assert correct_spelling(question, []) == mended
 
 
 def test_a_word_that_a_passage_says_stays() -> None:
-    assert respelt("who manages a deplyoment", ["A deplyoment is a unit of ours."]) == ""
+    assert correct_spelling("who manages a deplyoment", ["A deplyoment is a unit of ours."]) == ""
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_a_word_that_a_passage_says_stays() -> None:
     ],
 )  # fmt: skip
 def test_a_word_stays_in_british_and_in_american_spelling(word: str) -> None:
-    assert respelt(f"please {word} the rules", []) == ""
+    assert correct_spelling(f"please {word} the rules", []) == ""

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from agent.attribution import table_check
-from agent.attribution.check import Evidence, check
-from agent.attribution.tables import table_of
+from agent.attribution.check import Evidence, check_sentence
+from agent.attribution.tables import parse_evidence_table
 
 TODAY = date(2026, 11, 21)
 SALES = """3 rows.
@@ -51,7 +51,7 @@ Conditions: time: 2026-05-01 to 2026-10-31"""
 
 
 def said(sentence: str, text: str, question: str = "") -> str:
-    return check(sentence, Evidence(text, is_result=True), question=question, today=TODAY).verdict.value
+    return check_sentence(sentence, Evidence(text, is_result=True), question=question, today=TODAY).verdict.value
 
 
 def test_a_row_is_compared_cell_by_cell() -> None:
@@ -122,22 +122,22 @@ def test_a_month_within_the_time_of_a_query_is_left_to_the_judge(sentence: str) 
 
 
 def test_without_the_look_at_conditions_their_loss_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_check._Check, "_conditions", lambda self, said, spans: None)
+    monkeypatch.setattr(table_check._Check, "_check_conditions", lambda self, said, spans: None)
     assert said("十月份签了 31 份合同。", COUNT, "上个月苏州签了多少合同？") == "supported"
 
 
 def test_without_the_look_at_words_anything_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_check._Check, "_words", lambda self, plain: None)
+    monkeypatch.setattr(table_check._Check, "_check_words", lambda self, plain: None)
     assert said("十月份苏州签了 31 份合同，客户很满意。", COUNT, "上个月苏州签了多少合同？") == "supported"
 
 
 def test_a_result_is_read_with_all_that_is_said_around_it() -> None:
-    table = table_of(SALES)
+    table = parse_evidence_table(SALES)
     assert table is not None
     assert (table.columns, len(table.rows)) == (("branch", "revenue", "share"), 3)
     assert table.spans == [(date(2026, 7, 1), date(2026, 10, 1))]
     assert [condition.value for condition in table.conditions] == ["", "online"]
-    assert table_of("Plain words.\n\nAnd more of them.") is None
+    assert parse_evidence_table("Plain words.\n\nAnd more of them.") is None
 
 
 SERVICES = """| Service | Request timeout | Retries |
@@ -180,5 +180,5 @@ def test_a_value_of_a_written_row_is_a_whole_cell_of_that_row() -> None:
         ("项目: 试用期; 杭州: 3 个月; 鹿特丹一年期合同: 2 个月", False),
         ("项目: 试用期; 杭州: 3 个月; 鹿特丹一年期合同: 1 个月", True),
     ):
-        found = check(sentence, Evidence(MEETINGS), question="试用期的规定有什么不同？", today=TODAY)
+        found = check_sentence(sentence, Evidence(MEETINGS), question="试用期的规定有什么不同？", today=TODAY)
         assert (found.verdict.value == "supported") is is_said

@@ -10,7 +10,14 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agent.run_state import threads
-from agent.run_state.threads import front_served, in_thread, limited, own_thread, reading, worked
+from agent.run_state.threads import (
+    limit_time,
+    run_cpu_bound_call,
+    run_front_call,
+    run_reader_call,
+    use_own_thread,
+    wait_for_front,
+)
 
 R = TypeVar("R")
 
@@ -35,8 +42,8 @@ async def begun(*calls: Coroutine[Any, Any, R]) -> list[asyncio.Task[R]]:
 def test_the_front_is_served_while_all_threads_at_work_are_taken() -> None:
     async def scene() -> str:
         with held_up() as work:
-            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
-            name = await in_thread(lambda: threading.current_thread().name)
+            busy = await begun(*(run_cpu_bound_call(work) for _number in range(3 * threads.THREADS)))
+            name = await run_front_call(lambda: threading.current_thread().name)
         await asyncio.gather(*busy)
         return name
 
@@ -46,9 +53,9 @@ def test_the_front_is_served_while_all_threads_at_work_are_taken() -> None:
 def test_questions_are_taken_while_readers_wait_for_their_turn() -> None:
     async def scene() -> tuple[str, list[bool]]:
         with held_up() as look:
-            readers = await begun(*(reading(look) for _number in range(3 * threads.THREADS)))
-            name = await in_thread(lambda: threading.current_thread().name)
-            await front_served()  # readers are nobody to wait for
+            readers = await begun(*(run_reader_call(look) for _number in range(3 * threads.THREADS)))
+            name = await run_front_call(lambda: threading.current_thread().name)
+            await wait_for_front()  # readers are nobody to wait for
             waiting = [reader.done() for reader in readers]
         await asyncio.gather(*readers)
         return name, waiting
@@ -61,8 +68,8 @@ def test_questions_are_taken_while_readers_wait_for_their_turn() -> None:
 def test_the_statements_of_runs_go_on_while_all_threads_at_work_are_taken() -> None:
     async def scene() -> str:
         with held_up() as work:
-            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
-            async with own_thread():
+            busy = await begun(*(run_cpu_bound_call(work) for _number in range(3 * threads.THREADS)))
+            async with use_own_thread():
                 name = await sync_to_async(lambda: threading.current_thread().name)()
         await asyncio.gather(*busy)
         return name
@@ -73,13 +80,13 @@ def test_the_statements_of_runs_go_on_while_all_threads_at_work_are_taken() -> N
 def test_a_limit_does_not_count_the_time_before_a_turn() -> None:
     async def scene() -> str:
         with held_up() as work:
-            busy = await begun(*(worked(work) for _number in range(threads.THREADS)))
+            busy = await begun(*(run_cpu_bound_call(work) for _number in range(threads.THREADS)))
             limits: list[asyncio.Timeout] = []
 
             async def tool() -> str:
-                async with limited(30):
-                    limits.append(threads._limit.get())  # type: ignore[arg-type]  # set by `limited`
-                    return await worked(lambda: "done")
+                async with limit_time(30):
+                    limits.append(threads._limit.get())  # type: ignore[arg-type]  # set by `limit_time`
+                    return await run_cpu_bound_call(lambda: "done")
 
             (waiting,) = await begun(tool())
             assert limits[0].when() is None, "the clock stands while it waits"
@@ -94,8 +101,8 @@ def test_a_limit_does_not_count_the_time_before_a_turn() -> None:
 def test_a_limit_counts_the_work_itself() -> None:
     async def scene() -> None:
         with held_up() as work:
-            async with limited(0.01):
-                await worked(work)
+            async with limit_time(0.01):
+                await run_cpu_bound_call(work)
 
     with pytest.raises(TimeoutError):
         asyncio.run(scene())
@@ -103,10 +110,10 @@ def test_a_limit_counts_the_work_itself() -> None:
 
 def test_work_begins_when_everybody_at_the_front_is_served() -> None:
     async def scene() -> tuple[bool, bool]:
-        await front_served()  # nobody is there
+        await wait_for_front()  # nobody is there
         with held_up() as taking:
-            front = await begun(in_thread(taking))
-            (start,) = await begun(front_served())
+            front = await begun(run_front_call(taking))
+            (start,) = await begun(wait_for_front())
             before = start.done()
         await asyncio.gather(*front)
         await start
@@ -120,8 +127,8 @@ def test_a_front_that_never_empties_holds_work_up_for_a_while_only(monkeypatch: 
 
     async def scene() -> None:
         with held_up() as taking:
-            front = await begun(in_thread(taking))
-            await front_served()
+            front = await begun(run_front_call(taking))
+            await wait_for_front()
             assert not front[0].done()
         await asyncio.gather(*front)
 

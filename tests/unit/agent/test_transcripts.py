@@ -12,10 +12,10 @@ from docx import Document
 from pypdfium2 import PdfDocument
 
 from agent.conversations.presentation.message import ShownMessage, ShownPage, ShownQuery, ShownSentence
-from agent.conversations.transcripts.docx import as_docx
-from agent.conversations.transcripts.markdown import as_markdown
-from agent.conversations.transcripts.pdf import as_pdf
-from agent.conversations.transcripts.transcript import transcript_of
+from agent.conversations.transcripts.docx import render_docx
+from agent.conversations.transcripts.markdown import render_transcript_markdown
+from agent.conversations.transcripts.pdf import render_pdf
+from agent.conversations.transcripts.transcript import build_transcript
 from agent.events import StopReason
 from business.results.shown_query import Meaning, QueryShown, ResultTable
 
@@ -33,12 +33,12 @@ def page(number: int, url: str = "https://law.example/leave") -> ShownPage:
 
 
 def reply_content(form: str, message: ShownMessage) -> str:
-    told = transcript_of("Leave", [message], lambda _citation: "", NOW)
+    told = build_transcript("Leave", [message], lambda _citation: "", NOW)
     if form == "md":
-        return as_markdown(told).decode()
+        return render_transcript_markdown(told).decode()
     if form == "docx":
-        return "\n".join(paragraph.text for paragraph in Document(io.BytesIO(as_docx(told))).paragraphs)
-    return "\n".join(item.get_textpage().get_text_bounded() for item in PdfDocument(as_pdf(told)))
+        return "\n".join(paragraph.text for paragraph in Document(io.BytesIO(render_docx(told))).paragraphs)
+    return "\n".join(item.get_textpage().get_text_bounded() for item in PdfDocument(render_pdf(told)))
 
 
 FORMS = ("md", "docx", "pdf")

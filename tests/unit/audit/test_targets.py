@@ -3,7 +3,7 @@
 import pytest
 
 from audit.models import Entry
-from audit.titles import target_in_words
+from audit.titles import format_target
 
 ID = "78cccf68-eaa4-4d28-8949-42c6c633b382"
 
@@ -18,4 +18,4 @@ ID = "78cccf68-eaa4-4d28-8949-42c6c633b382"
     ],
 )
 def test_a_target_is_named_by_what_people_know(kind: str, name: str, shown: str) -> None:
-    assert target_in_words(Entry(target_type=kind, target_name=name, detail={}), {}) == shown
+    assert format_target(Entry(target_type=kind, target_name=name, detail={}), {}) == shown

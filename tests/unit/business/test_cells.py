@@ -3,7 +3,7 @@
 from datetime import datetime
 from decimal import Decimal
 
-from business.results.cells import is_year, shown_row
+from business.results.cells import format_row, is_year
 from business.results.shown_query import ResultTable
 from business.semantic_layer.model import Value
 
@@ -18,11 +18,11 @@ def test_a_value_is_told_by_its_column() -> None:
         ("year", None, "–"),
         ("signed", datetime(2026, 11, 22, 7, 45, 10), "2026-11-22T07:45"),  # noqa: DTZ001  # as PostgreSQL has a timestamp
     ):
-        assert shown_row([column], [value]) == [told]
+        assert format_row([column], [value]) == [told]
 
 
 def test_words_are_those_of_their_own_column() -> None:
-    row = shown_row(["status", "note"], ["open", "open"], [{"open": "未付款"}, {}])
+    row = format_row(["status", "note"], ["open", "open"], [{"open": "未付款"}, {}])
     assert row == ["未付款", "open"]
 
 

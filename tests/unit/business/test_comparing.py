@@ -2,7 +2,7 @@
 
 import pytest
 
-from business.guard.guard import guard
+from business.guard.guard import guard_statement
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
@@ -66,10 +66,10 @@ ONE_IS_SHORT = [
 @pytest.mark.parametrize("text", BOTH_LONG)
 def test_two_long_values_are_not_compared(text: str) -> None:
     with pytest.raises(SqlRefused, match="both be long") as refused:
-        guard(text, POLICY, Target())
+        guard_statement(text, POLICY, Target())
     assert refused.value.reason is Reason.COST
 
 
 def test_a_long_value_is_compared_with_a_short_one() -> None:
     for text in ONE_IS_SHORT:
-        assert guard(text, POLICY, Target()).sql
+        assert guard_statement(text, POLICY, Target()).sql

@@ -9,7 +9,7 @@ import demo
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Related
-from business.logical_query.wording import describe
+from business.logical_query.wording import describe_query
 from business.semantic_layer.yaml_io import read_layer
 
 WRITTEN = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
@@ -37,9 +37,9 @@ def test_people_who_left_are_not_counted_unless_they_are_asked_for() -> None:
 
 def test_the_demo_says_beside_each_number_of_people_that_who_left_is_counted() -> None:
     asked, written = LogicalQuery(metrics=(PEOPLE,), filters=(HANGZHOU,)), Catalog.of(WRITTEN)
-    [told] = describe(asked, written, "en", TODAY).definitions
+    [told] = describe_query(asked, written, "en", TODAY).definitions
     assert "who has left included" in told
-    assert "含已离职的人" in describe(asked, written, "zh", TODAY).definitions[0]
+    assert "含已离职的人" in describe_query(asked, written, "zh", TODAY).definitions[0]
 
 
 def test_a_breakdown_by_the_column_shows_all_its_values() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 import demo
 from business.logical_query.catalog import Catalog
-from business.parsing.model.definitions import definitions_of
-from business.parsing.model.free_form import definitions_in, fault_in
+from business.parsing.model.definitions import list_definition_remarks
+from business.parsing.model.free_form import find_statement_fault, list_statement_remarks
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
 
@@ -25,7 +25,7 @@ def test_what_follows_the_definition_of_revenue() -> None:
         "SELECT sum(amount) FROM sales_order WHERE status <> 'cancelled'",
         "SELECT region, SUM(o.amount) FROM sales_order o JOIN customer c ON c.id=customer_id WHERE o.status IN ('paid','open') GROUP BY 1",
     ):
-        told = definitions_of(sql, CATALOG, "en")
+        told = list_definition_remarks(sql, CATALOG, "en")
         assert REVENUE in told, sql
         assert not {OTHERWISE, FREE}.intersection(told), sql
 
@@ -38,7 +38,7 @@ def test_what_counts_without_the_filter_of_revenue_says_so() -> None:
         "SELECT sum(o.amount) FROM sales_order o JOIN employee e ON true WHERE e.status IN ('paid', 'open')",
         "SELECT sum(amount) FROM sales_order WHERE status IN ('paid', 'open') UNION ALL SELECT sum(amount) FROM sales_order",
     ):
-        told = definitions_of(sql, CATALOG, "en")
+        told = list_definition_remarks(sql, CATALOG, "en")
         assert REVENUE not in told, sql
         assert {OTHERWISE, FREE} <= set(told), sql
 
@@ -49,20 +49,20 @@ def test_a_figure_of_its_own_stands_on_no_definition() -> None:
         "SELECT sum(CASE WHEN status = 'paid' THEN amount END) AS revenue FROM sales_order",
         "SELECT count(*) AS n FROM customer",
     ):
-        told = definitions_of(sql, CATALOG, "en")
+        told = list_definition_remarks(sql, CATALOG, "en")
         assert FREE in told, sql
         assert REVENUE not in told, sql
 
 
 def test_a_list_is_told_what_its_table_holds() -> None:
-    told = definitions_of("SELECT name FROM customer", CATALOG, "zh")
+    told = list_definition_remarks("SELECT name FROM customer", CATALOG, "zh")
     assert told == ("客户：签过至少一份合同的公司；按建立记录的日期统计。",)
 
 
 def test_what_the_person_may_not_read_is_not_told() -> None:
-    assert definitions_of("SELECT sum(amount) FROM sales_order", Catalog.of(SemanticLayer(name="empty")), "en") == (
-        FREE,
-    )
+    assert list_definition_remarks(
+        "SELECT sum(amount) FROM sales_order", Catalog.of(SemanticLayer(name="empty")), "en"
+    ) == (FREE,)
 
 
 def test_what_joins_along_keys_or_cannot_multiply_is_run() -> None:
@@ -74,7 +74,7 @@ def test_what_joins_along_keys_or_cannot_multiply_is_run() -> None:
             "SELECT c.name, s.n FROM customer c JOIN s ON s.who = c.id"
         ),
     ):
-        fault = fault_in(sql, CATALOG)
+        fault = find_statement_fault(sql, CATALOG)
         assert fault is None or not fault.is_wrong, sql
 
 
@@ -86,15 +86,15 @@ def test_what_joins_along_keys_or_cannot_multiply_is_run() -> None:
     ],
 )
 def test_what_multiplies_rows_that_are_counted_is_not(sql: str) -> None:
-    fault = fault_in(sql, CATALOG)
+    fault = find_statement_fault(sql, CATALOG)
     assert fault is not None
     assert fault.is_wrong
 
 
 def test_a_statement_that_is_nested_without_end_is_left_to_the_guard() -> None:
     nested = f"SELECT {'(' * 3000}1{')' * 3000}"
-    assert fault_in(nested, CATALOG) is None
-    assert definitions_in(nested, CATALOG, "en") == ()
+    assert find_statement_fault(nested, CATALOG) is None
+    assert list_statement_remarks(nested, CATALOG, "en") == ()
 
 
 PAID = "status IN ('paid', 'open')"
@@ -107,7 +107,7 @@ def test_a_number_that_no_row_says_and_a_value_that_no_row_has_are_wrong() -> No
         "SELECT max(5) FROM customer",
         "SELECT count(*) FROM customer WHERE region LIKE 'Mars%'",
     ):
-        fault = fault_in(sql, CATALOG)
+        fault = find_statement_fault(sql, CATALOG)
         assert fault is not None, sql
         assert fault.is_wrong, sql
 
@@ -124,7 +124,7 @@ def test_what_reads_the_data_along_its_keys_is_not() -> None:
         "SELECT count(DISTINCT c.id) FROM customer c JOIN sales_order o ON o.customer_id = c.id",
         "SELECT c.region, count(*) FROM customer c JOIN sales_order o ON o.customer_id = c.id GROUP BY 1",
     ):
-        assert fault_in(sql, CATALOG) is None
+        assert find_statement_fault(sql, CATALOG) is None
 
 
 def test_a_sum_that_a_join_repeats_and_another_number_by_its_name_are_not_the_definition() -> None:
@@ -137,22 +137,24 @@ def test_a_sum_that_a_join_repeats_and_another_number_by_its_name_are_not_the_de
         f"SELECT avg(amount) AS revenue FROM sales_order WHERE {PAID}",
         "SELECT quantity * 2 AS revenue FROM sales_order",
     ):
-        fault = fault_in(sql, CATALOG)
+        fault = find_statement_fault(sql, CATALOG)
         assert fault is not None, sql
         assert "sales_order.revenue is defined as" in fault.why, sql
-        told = definitions_in(sql, CATALOG, "en")
+        told = list_statement_remarks(sql, CATALOG, "en")
         assert OTHERWISE in told, sql
         assert REVENUE not in told, sql
 
 
 def test_things_that_a_join_counts_several_times_are_said_and_not_told_as_the_thing() -> None:
     sql = "SELECT count(c.id) AS customers FROM customer c JOIN sales_order o ON o.customer_id = c.id"
-    fault = fault_in(sql, CATALOG)
+    fault = find_statement_fault(sql, CATALOG)
     assert fault is not None
     why = "Rows of customer are counted or added several times by the join with sales_order."
     assert fault.why == why
-    assert definitions_in(sql, CATALOG, "en") == (FREE, why)
+    assert list_statement_remarks(sql, CATALOG, "en") == (FREE, why)
 
 
 def test_the_definition_itself_is_followed() -> None:
-    assert definitions_in(f"SELECT sum(amount) AS revenue FROM sales_order WHERE {PAID}", CATALOG, "en") == (REVENUE,)
+    assert list_statement_remarks(f"SELECT sum(amount) AS revenue FROM sales_order WHERE {PAID}", CATALOG, "en") == (
+        REVENUE,
+    )

@@ -1,8 +1,8 @@
 """What a draft says of names alone: identifiers as people say them, codes spelled out, the time that rows are counted by."""
 
-from business.inference.column_roles import default_time
+from business.inference.column_roles import find_default_time
 from business.inference.identifiers import Identifiers
-from business.inference.values import spelled_out
+from business.inference.values import name_region_codes
 from business.semantic_layer.model import Dimension, Value
 
 GLUED = Identifiers(
@@ -37,7 +37,7 @@ def test_codes_of_places_are_spelled_out() -> None:
         ("country", ("CA", "US"), ("Canada", "United States")),
         ("state", ("CA", "open"), ("", "")),  # one of them is no state
     ):
-        found = spelled_out(column, tuple(Value(value=value) for value in values))
+        found = name_region_codes(column, tuple(Value(value=value) for value in values))
         assert tuple("".join(value.synonyms) for value in found) == spoken
 
 
@@ -48,4 +48,4 @@ def test_rows_are_counted_by_the_time_that_is_named_so() -> None:
         ("patients", ("date_of_birth", "date_of_registration"), ""),
     ):
         dimensions = tuple(Dimension(name=name, expr=name, type="time") for name in times)
-        assert default_time(table, dimensions) == counted_by
+        assert find_default_time(table, dimensions) == counted_by

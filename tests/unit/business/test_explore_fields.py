@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from business.explore.choices import MAX_BOXES, Choices, values_of
-from business.explore.fields import Fields, FilterFields, explore_url, fits
+from business.explore.choices import MAX_BOXES, Choices, list_value_choices
+from business.explore.fields import Fields, FilterFields, explore_url, is_expressible_in_form
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import (
@@ -97,7 +97,7 @@ OTHERS = {
 
 def test_a_query_through_the_form_is_the_same_statement() -> None:
     for query in QUERIES.values():
-        assert fits(query)
+        assert is_expressible_in_form(query)
         fields = Fields.of(query)
         assert sent(fields) == fields, query
         again = fields.query(CATALOG)
@@ -107,7 +107,7 @@ def test_a_query_through_the_form_is_the_same_statement() -> None:
 
 def test_a_query_with_a_part_that_has_no_field_does_not_fit() -> None:
     for query in OTHERS.values():
-        assert not fits(query)
+        assert not is_expressible_in_form(query)
         assert explore_url("shop", query) == ""
 
 
@@ -192,9 +192,9 @@ def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:
 def test_names_of_rows_are_suggested_only_where_everybody_sees_all_rows() -> None:
     model, dimension = CATALOG.dimension("customer.name")
     named = dimension.model_copy(update={"values": CATALOG.dimension("customer.region")[1].values})
-    assert values_of(model, named, ()) == []
+    assert list_value_choices(model, named, ()) == []
     product = CATALOG.model("product")
-    assert len(values_of(product, named, ())) == len(named.values)
+    assert len(list_value_choices(product, named, ())) == len(named.values)
 
 
 def test_a_stored_query_of_an_older_version_is_read_as_far_as_it_can_still_be_asked() -> None:

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgast import pg_query_pb2
 
-from business.guard.grammar import by_query, children, nodes, parse_query
-from business.guard.guard import guard
+from business.guard.grammar import iterate_children, iterate_nodes, iterate_nodes_by_query, parse_query
+from business.guard.guard import guard_statement
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
-from business.guard.rules import require_known
+from business.guard.rules import require_known_vocabulary
 from tests.evaluation_data import data_folder
 
 CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))
@@ -24,7 +24,7 @@ POLICY = Policy.of([CUSTOMERS, COUNTRIES, NOBODY_S])
 
 
 def written(text: str, target: Target | None = None) -> str:
-    return guard(text, POLICY, target or Target()).sql
+    return guard_statement(text, POLICY, target or Target()).sql
 
 
 def test_a_table_becomes_its_allowed_columns_and_rows() -> None:
@@ -209,7 +209,7 @@ def test_refused(text: str, reason: Reason) -> None:
 
 def test_a_statement_that_is_written_out_otherwise_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guard against a deparser that changes what it writes: the text that would run is not the tree that was checked."""
-    monkeypatch.setattr("business.guard.guard.text_of", lambda _tree: "SELECT name FROM public.customers")
+    monkeypatch.setattr("business.guard.guard.deparse_tree", lambda _tree: "SELECT name FROM public.customers")
     with pytest.raises(SqlRefused) as refused:
         written("SELECT name FROM customers")
     assert refused.value.reason is Reason.DISAGREEMENT
@@ -221,20 +221,20 @@ def test_of_all_statements_of_the_grammar_a_query_alone_is_known() -> None:
     assert len(kinds) > 100
     for kind in set(kinds) - {"RawStmt", "SelectStmt"}:
         with pytest.raises(SqlRefused, match=f"^{kind} is not allowed"):
-            require_known(getattr(pg_query_pb2, kind)())
+            require_known_vocabulary(getattr(pg_query_pb2, kind)())
 
 
 def test_a_name_that_means_two_tables_must_be_qualified() -> None:
     policy = Policy.of([COUNTRIES, AllowedTable("crm", "countries", ("code",), None)])
     with pytest.raises(SqlRefused, match=r"public\.countries / crm\.countries"):
-        guard("SELECT code FROM countries", policy, Target())
-    assert "crm.countries" in guard("SELECT code FROM crm.countries", policy, Target()).sql
+        guard_statement("SELECT code FROM countries", policy, Target())
+    assert "crm.countries" in guard_statement("SELECT code FROM crm.countries", policy, Target()).sql
 
 
 def test_missing_and_forbidden_tables_are_refused_in_the_same_words() -> None:
     def refusal(table: str) -> str:
         with pytest.raises(SqlRefused) as refused:
-            guard(f"SELECT * FROM {table}", Policy.of([COUNTRIES]), Target())
+            guard_statement(f"SELECT * FROM {table}", Policy.of([COUNTRIES]), Target())
         return str(refused.value).replace(table, "…")
 
     assert refusal("customers") == refusal("nowhere")
@@ -250,7 +250,7 @@ def test_any_text_is_answered_or_refused(text: str) -> None:
 @given(st.text(min_size=1, max_size=30).filter(lambda s: s.isprintable()))
 def test_an_org_unit_s_name_stays_one_literal(unit: str) -> None:
     policy = Policy.of([AllowedTable("public", "customers", ("name",), "org_unit", (unit,))])
-    sql = guard("SELECT name FROM customers", policy, Target()).sql
+    sql = guard_statement("SELECT name FROM customers", policy, Target()).sql
     assert unit.replace("'", "''") in sql.replace("\\\\", "\\")
 
 
@@ -280,12 +280,12 @@ def test_a_walk_meets_every_message_of_a_tree_in_its_order() -> None:
         return found
 
     def walked(node: Message) -> list[Message]:
-        return [node, *(found for _field, child in children(node) for found in walked(child))]
+        return [node, *(found for _field, child in iterate_children(node) for found in walked(child))]
 
     for line in (data_folder("cases") / "sql_guard_cases.dev.jsonl").read_text().splitlines():
         with suppress(SqlRefused):
             tree = parse_query(json.loads(line)["sql"])
             expected = listed(tree)
-            assert list(nodes(tree)) == expected
+            assert list(iterate_nodes(tree)) == expected
             assert walked(tree) == expected
-            assert len(list(by_query(tree))) == len(expected)
+            assert len(list(iterate_nodes_by_query(tree))) == len(expected)

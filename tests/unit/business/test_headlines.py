@@ -9,7 +9,7 @@ import pytest
 
 from business.connections.postgres_session import Rows as Found
 from business.logical_query.compiler import compile_query
-from business.logical_query.phrases import counted
+from business.logical_query.phrases import format_count
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -20,11 +20,11 @@ from business.logical_query.query import (
     Ranking,
     Rows,
     TimeRange,
-    columns_of,
+    name_metric_columns,
 )
-from business.logical_query.titles import titled
+from business.logical_query.titles import describe_with_title
 from business.logical_query.wording import Meaning
-from business.presentation.headline import Headline, Shown, headline
+from business.presentation.headline import Headline, Shown, build_headline
 from business.results.shown_query import TableReach
 from tests.unit.business.test_default_filters import CATALOG, TODAY
 
@@ -49,11 +49,11 @@ def said(
     reach: Sequence[TableReach] = (),
 ) -> Headline:
     if query is not None:
-        meaning = titled(query, CATALOG, language, TODAY, sql=compile_query(query, CATALOG, TODAY))
+        meaning = describe_with_title(query, CATALOG, language, TODAY, sql=compile_query(query, CATALOG, TODAY))
     found = Found(tuple(columns), tuple(map(tuple, rows)), is_truncated=False, elapsed_ms=0)
     units = units or [""] * len(columns)
     shown = Shown(found, total, tuple(columns), units, [{}] * len(columns), language == "zh")
-    return headline(shown, meaning or Meaning(), reach)
+    return build_headline(shown, meaning or Meaning(), reach)
 
 
 COUNT = LogicalQuery(metrics=(Metric(name="customer"),))
@@ -159,7 +159,7 @@ def test_every_time_and_condition_of_a_query_is_in_its_headline(language: str) -
         if not is_of_orders or (ranking and not by):
             continue
         query = LogicalQuery(metrics=(metric,), dimensions=by, times=(time,), filters=(KEPT[place],), ranking=ranking)
-        columns = [*(item.grain or "region" for item in by), *columns_of(query)]
+        columns = [*(item.grain or "region" for item in by), *name_metric_columns(query)]
         for count in (1, 60):
             row = [*("x" for _each in by), 5]
             text = said(query, columns, [row] * (count if by else 1), language).text
@@ -176,4 +176,4 @@ def test_things_are_counted_with_their_plural_and_measure_word() -> None:
         (("person", "兼职人员"), "3 people", "3 名兼职人员"),
         (("staff", "SKU"), "3 staff", "3 个 SKU"),
     ):
-        assert (counted("3", thing[0], is_chinese=False), counted("3", thing[1], is_chinese=True)) == (en, zh)
+        assert (format_count("3", thing[0], is_chinese=False), format_count("3", thing[1], is_chinese=True)) == (en, zh)

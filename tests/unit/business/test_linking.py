@@ -7,7 +7,7 @@ import pytest
 
 from business.linking.index import LayerIndex, NamedValue
 from business.linking.linker import MAX_COLUMNS, Linked, Linker
-from business.linking.schema_prompt import schema_prompt
+from business.linking.schema_prompt import build_schema_prompt
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
 from evals.management.commands.evaluate_linking import needed, shown
@@ -118,8 +118,8 @@ def test_values_are_named() -> None:
 def test_what_rows_of_org_units_are_called_is_told_to_nobody() -> None:
     linked = Linker.of(layer()).link("How many sales to Nora Vinter?")
     assert linked.values == ()
-    assert "Vinter" not in schema_prompt(linked)
-    assert "Blue Lamp" in schema_prompt(linked)
+    assert "Vinter" not in build_schema_prompt(linked)
+    assert "Blue Lamp" in build_schema_prompt(linked)
 
 
 def test_a_table_that_is_not_visible_changes_nothing() -> None:
@@ -155,7 +155,7 @@ def test_a_text_that_names_what_these_are_is_read_too() -> None:
 
 
 def test_the_prompt_names_everything_as_a_logical_query_does() -> None:
-    told = schema_prompt(Linker.of(layer()).link("revenue in Europe"))
+    told = build_schema_prompt(Linker.of(layer()).link("revenue in Europe"))
     block = next(part for part in told.split("\n\n") if part.startswith("table sale:"))
     assert block.splitlines() == [
         "table sale: public.sales",

@@ -6,7 +6,7 @@ from uuid import uuid4
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
-from business.pipeline import DataQuestion, Readings, preferred
+from business.pipeline import DataQuestion, Readings, choose_preferred_readings
 from business.sources.services import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 
@@ -34,4 +34,4 @@ CASES: tuple[tuple[Readings, str, list[OpenSource]], ...] = (
 def test_the_source_that_stands_then_whole_readings_of_databases_first() -> None:
     for found, standing, chosen in CASES:
         question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
-        assert [item for item, _parsed in preferred(found, question)] == chosen
+        assert [item for item, _parsed in choose_preferred_readings(found, question)] == chosen

@@ -2,8 +2,8 @@
 
 from asgiref.sync import async_to_sync
 
-from business.spreadsheets.child import type_of
-from business.spreadsheets.queries import LoadedTable, SheetLimits, in_child
+from business.spreadsheets.child import infer_column_type
+from business.spreadsheets.queries import LoadedTable, SheetLimits, run_in_child
 from knowledge.models import Document
 from knowledge.tool_selectors import Spreadsheet
 
@@ -11,7 +11,7 @@ from knowledge.tool_selectors import Spreadsheet
 def test_leading_zeros_are_kept_and_amounts_are_counted() -> None:
     rows = (("Member's no", "Amount", "Key"), ("00042", "10", "4E2"), ("107", "32", "1E3"), ("", "", ""))
     table = LoadedTable("t1", Spreadsheet(Document(), None, ()), "", rows)
-    found = async_to_sync(in_child)([table], sql="SELECT * FROM t1", limits=SheetLimits())
+    found = async_to_sync(run_in_child)([table], sql="SELECT * FROM t1", limits=SheetLimits())
     assert found["rows"] == [["00042", 10, "4E2"], ["107", 32, "1E3"], [None, None, None]]
 
 
@@ -27,4 +27,4 @@ def test_a_column_is_a_number_only_where_every_cell_is_a_plain_one() -> None:
         (["2024-04-03", "2024-04-03 14:30"], "TIMESTAMP"),
         (["TRUE", "false"], "BOOLEAN"),
     ):
-        assert type_of(cells) == kind
+        assert infer_column_type(cells) == kind

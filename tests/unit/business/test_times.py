@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from business.logical_query.query import Period, TimeRange
-from business.logical_query.times import period_days, stepped
+from business.logical_query.times import resolve_period, shift_time
 from tests.unit.business.parsing.test_changes import talk
 
 
@@ -18,7 +18,7 @@ def test_to_date_ends_as_far_into_the_period_as_today_is() -> None:
         ("2026-11-26", "week", -1, ("2026-11-16", "2026-11-20")),
     ):
         period = Period.model_validate({"unit": unit, "first": last, "last": last, "to_date": True})
-        start, end = period_days(period, date.fromisoformat(today))
+        start, end = resolve_period(period, date.fromisoformat(today))
         assert (start.isoformat(), end.isoformat()) == days
 
 
@@ -35,7 +35,7 @@ STEPS: tuple[tuple[TimeRange, Any, tuple[date, date] | None], ...] = (
 
 def test_a_step_is_one_period_of_the_kind_that_stands() -> None:
     for standing, unit, expected in STEPS:
-        made = stepped(standing, unit, -1, date(2026, 11, 21))
+        made = shift_time(standing, unit, -1, date(2026, 11, 21))
         assert (made and (made.start, made.end)) == expected
 
 
@@ -46,7 +46,7 @@ def test_the_last_n_reach_back_from_today_but_for_periods_of_accounts() -> None:
         ("quarter", 2, ("2026-04-01", "2026-10-01")),
         ("fiscal_year", 2, ("2024-02-01", "2026-02-01")),
     ):
-        start, end = period_days(
+        start, end = resolve_period(
             Period.model_validate({"unit": unit, "rolling": n}), date(2026, 11, 27), fiscal_start=2
         )
         assert (start.isoformat(), end.isoformat()) == days

@@ -1,6 +1,6 @@
 """Before a plan is judged the values of a statement are hidden; what counts rows and places stays."""
 
-from business.guard.guard import guard
+from business.guard.guard import guard_statement
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import Target
 
@@ -28,7 +28,7 @@ def test_values_are_hidden() -> None:
         ),
         ("SELECT a.id FROM t a JOIN t b ON true", None),
     ):
-        shared, apart = guard(text, POLICY, Target()).unseen
+        shared, apart = guard_statement(text, POLICY, Target()).unseen
         assert hidden is None or shared == hidden
         assert ("$" in apart) == ("$" in shared), text
 
@@ -37,4 +37,4 @@ def test_a_condition_of_conditions_grows_no_more_than_once() -> None:
     condition = "id > 1"
     for _level in range(20):
         condition = f"({condition}) > true"
-    assert len(guard(f"SELECT id FROM t WHERE {condition}", POLICY, Target()).unseen[0]) < 1_000
+    assert len(guard_statement(f"SELECT id FROM t WHERE {condition}", POLICY, Target()).unseen[0]) < 1_000

@@ -3,12 +3,12 @@
 import pytest
 
 from copilot_client.errors import Unreachable
-from copilot_client.reconnect import Again, Backoff, Course, check
+from copilot_client.reconnect import Again, Backoff, Course, check_response
 
 
 def refusal(status: int, **headers: str) -> Again:
     with pytest.raises(Again) as refused:
-        check(status, {"detail": "later"}, {name.replace("_", "-"): value for name, value in headers.items()})
+        check_response(status, {"detail": "later"}, {name.replace("_", "-"): value for name, value in headers.items()})
     return refused.value
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from demo.build.__main__ import SOURCES
-from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, documents, load_company
+from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, list_documents, load_company
 
 EVERYBODY = {"chen", "emma", "lin", "pieter", "sofia", "zhao"}
 RESTRICTED = {
@@ -45,7 +45,7 @@ def test_documents_refuses_a_file_outside_the_declared_folders(tmp_path: Path) -
     (tmp_path / "people" / "secret").mkdir(parents=True)
     (tmp_path / "people" / "secret" / "note.txt").write_text("x", encoding="utf-8")
     with pytest.raises(CompanyError, match=r"note\.txt lies in people/secret, which is no folder of the company file"):
-        documents(COMPANY, tmp_path)
+        list_documents(COMPANY, tmp_path)
 
 
 def test_restricted_folder_is_read_by_exactly() -> None:

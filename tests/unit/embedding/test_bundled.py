@@ -13,7 +13,7 @@ import pytest
 from knowledge.embedding.bundled import PASSAGE, BundledEmbedder
 from knowledge.embedding.graph import GraphBuilder
 from knowledge.embedding.model_files import INPUT, NUMBERS, PIECES, SCORES, SENTENCE, SPACE, TOKENS, WEIGHTS
-from knowledge.embedding.weights import WeightFile, installed_weight_file
+from knowledge.embedding.weights import WeightFile, find_weight_file
 from tests.embedders import bundled, bundled_model
 from tests.homes import ROOT
 from tests.waiting import wait_for
@@ -63,7 +63,7 @@ def test_vectors_of_mapped_weights_are_those_of_the_whole_graph_to_the_bit(embed
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    graph = GraphBuilder(WeightFile(installed_weight_file())).build().SerializeToString()
+    graph = GraphBuilder(WeightFile(find_weight_file())).build().SerializeToString()
     session = onnxruntime.InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
     tokens = token_ids(embedder, TEXTS)
     for text, ids in zip(TEXTS, tokens, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from knowledge.embedding.base import ModelMissing
 from knowledge.embedding.bundled import BundledEmbedder
 from knowledge.embedding.convert import prepare_model
-from knowledge.embedding.model_files import FILES, MANIFEST, MODEL, SPACE, checked_model
+from knowledge.embedding.model_files import FILES, MANIFEST, MODEL, SPACE, find_intact_model
 from tests.embedders import bundled_model
 
 
@@ -29,7 +29,7 @@ def flip_a_bit(path: Path) -> None:
 
 def test_intact_model_is_left_alone(cache_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
     before = (cache_dir / SPACE / MODEL).stat()
-    assert prepare_model(cache_dir) == checked_model(cache_dir) == cache_dir / SPACE
+    assert prepare_model(cache_dir) == find_intact_model(cache_dir) == cache_dir / SPACE
     assert (cache_dir / SPACE / MODEL).stat().st_mtime_ns == before.st_mtime_ns
     assert not caplog.records
 
@@ -39,21 +39,21 @@ def test_lost_and_changed_files_are_named(cache_dir: Path) -> None:
     for name in (*FILES, MANIFEST):
         (folder / name).rename(cache_dir / name)
         with pytest.raises(ModelMissing, match=f"lacks {name}"):
-            checked_model(cache_dir)
+            find_intact_model(cache_dir)
         (cache_dir / name).rename(folder / name)
     for name in FILES:
         flip_a_bit(folder / name)
         with pytest.raises(ModelMissing, match=f"is damaged: {name} has changed"):
-            checked_model(cache_dir)
+            find_intact_model(cache_dir)
         flip_a_bit(folder / name)
-    assert checked_model(cache_dir)
+    assert find_intact_model(cache_dir)
 
 
 def test_unreadable_manifest_is_found(cache_dir: Path) -> None:
     for content in ("", "[]", "{}", '{"sha256": {}}', "\x00"):
         (cache_dir / SPACE / MANIFEST).write_text(content)
         with pytest.raises(ModelMissing, match="unreadable manifest"):
-            checked_model(cache_dir)
+            find_intact_model(cache_dir)
 
 
 def test_processes_that_start_together_replace_a_damaged_model_by_the_same_bytes(cache_dir: Path) -> None:
@@ -65,7 +65,7 @@ def test_processes_that_start_together_replace_a_damaged_model_by_the_same_bytes
     for process in processes:
         process.join(timeout=120)
     assert [process.exitcode for process in processes] == [0, 0]
-    assert (checked_model(cache_dir) / MANIFEST).read_bytes() == (bundled_model() / SPACE / MANIFEST).read_bytes()
+    assert (find_intact_model(cache_dir) / MANIFEST).read_bytes() == (bundled_model() / SPACE / MANIFEST).read_bytes()
     assert [path.name for path in cache_dir.iterdir()] == [SPACE]
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from knowledge.embedding.model_files import SPACE
 from knowledge.embedding.tokenizer import Tokenizer
-from knowledge.embedding.weights import WeightFile, installed_weight_file
+from knowledge.embedding.weights import WeightFile, find_weight_file
 from tests.embedders import bundled_model
 
 TEXTS = [
@@ -16,7 +16,7 @@ TEXTS = [
     "カタカナ ひらがな 한국어 русский العربية",
     "😀🎉 emoji",
 ]
-VOCABULARY = WeightFile(installed_weight_file()).vocabulary
+VOCABULARY = WeightFile(find_weight_file()).vocabulary
 TOKENIZER = Tokenizer(bundled_model() / SPACE)
 PREFIX_AND_SPECIAL = 4  # <s> ▁passage : … </s>
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.parsers.blocks import Block, ParsedDocument, item
-from knowledge.text.pipe_table import pipe_table
+from knowledge.parsers.blocks import Block, ParsedDocument, build_list_item
+from knowledge.text.pipe_table import format_table
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -50,17 +50,21 @@ def test_heading_path_follows_the_levels_and_leaves_the_title_out() -> None:
 
 def test_cut_table_repeats_its_header_and_keeps_rows_whole() -> None:
     rows = [["City", "Limit"], *([f"city{i}", f"{i} yuan a night"] for i in range(40))]
-    chunks = chunks_of(Block("table", pipe_table(rows), is_headed=True))
+    chunks = chunks_of(Block("table", format_table(rows), is_headed=True))
     assert len(chunks) > 3
     assert all(chunk.text.startswith("| City | Limit |\n| --- | --- |\n| city") for chunk in chunks)
     body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
-    assert body == pipe_table(rows).split("\n")[2:]
+    assert body == format_table(rows).split("\n")[2:]
     assert chunks[1].start > chunks[0].start
     assert {chunk.kind for chunk in chunks} == {"table"}
 
 
 def test_list_is_cut_between_items_and_a_nested_item_goes_with_the_one_above() -> None:
-    items = [made for i in range(20) for made in (*item(f"item {i} with five words"), *item("and below it", depth=1))]
+    items = [
+        made
+        for i in range(20)
+        for made in (*build_list_item(f"item {i} with five words"), *build_list_item("and below it", depth=1))
+    ]
     chunks = chunks_of(*items)
     assert len(chunks) > 2
     assert all(chunk.text.startswith("- item") and chunk.text.endswith("below it") for chunk in chunks)
@@ -82,7 +86,7 @@ def test_code_up_to_the_limit_is_whole_and_longer_code_is_cut_between_lines() ->
 def test_a_passage_knows_its_blocks_and_a_cut_table_the_names_it_repeats() -> None:
     rows = [["City", "Limit"], *([f"city{i}", f"{i} yuan a night"] for i in range(40))]
     linked = Block("paragraph", "See the portal for more.", links=((8, 14, "https://portal.example"),))
-    chunks = chunks_of(heading("A", 2), linked, Block("table", pipe_table(rows), is_headed=True))
+    chunks = chunks_of(heading("A", 2), linked, Block("table", format_table(rows), is_headed=True))
     first, second = chunks[0], chunks[1]
     assert [(entry.kind, first.text[entry.start : entry.end]) for entry in first.blocks[:2]] == [
         ("heading", "A"),
@@ -97,7 +101,9 @@ def test_a_passage_knows_its_blocks_and_a_cut_table_the_names_it_repeats() -> No
 
 def test_line_that_announces_a_list_goes_with_it() -> None:
     lead_in = Block("paragraph", "These are the options :")
-    chunks = chunks_of(paragraph(26), lead_in, *(made for i in range(5) for made in item(f"option {i} is here")))
+    chunks = chunks_of(
+        paragraph(26), lead_in, *(made for i in range(5) for made in build_list_item(f"option {i} is here"))
+    )
     assert chunks[-1].text.startswith("These are the options")
 
 

@@ -1,6 +1,6 @@
 """Where a format marks no names of columns, the cells below tell them; what titles a group is no title of the table."""
 
-from knowledge.parsers.tables import Cell, Grid, table_blocks
+from knowledge.parsers.tables import Cell, Grid, build_table_blocks
 
 
 def text_of(*rows: list[tuple[str, int, int]]) -> str:
@@ -8,7 +8,7 @@ def text_of(*rows: list[tuple[str, int, int]]) -> str:
     grid = Grid()
     for row in rows:
         grid.add_row([(Cell(text), columns, height) for text, columns, height in row])
-    return "\n\n".join(block.text for block in table_blocks(grid.rows))
+    return "\n\n".join(block.text for block in build_table_blocks(grid.rows))
 
 
 def one(*texts: str) -> list[tuple[str, int, int]]:

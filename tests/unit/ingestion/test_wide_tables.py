@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from agent.text.sentences import split
+from agent.text.sentences import split_sentences
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument
-from knowledge.text.pipe_table import pipe_table
+from knowledge.text.pipe_table import format_table
 
 PEOPLE = ("Ana Lopez", "Bo Larsen", "Chen Wei")
 COLUMNS = 60
@@ -18,13 +18,18 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def chunks_of(rows: list[list[str]]) -> list[ChunkDraft]:
     parsed = ParsedDocument(
-        blocks=(Block("heading", "Staff", level=1), Block("table", pipe_table(rows), is_headed=True))
+        blocks=(Block("heading", "Staff", level=1), Block("table", format_table(rows), is_headed=True))
     )
     return chunk_document(parsed, count_tokens=count_words, target_tokens=TARGET, max_tokens=MAX)
 
 
 def said_of(chunks: Sequence[ChunkDraft]) -> list[str]:
-    return [sentence.text for chunk in chunks for sentence in split(chunk.text, chunk.blocks) if sentence.kind == "row"]
+    return [
+        sentence.text
+        for chunk in chunks
+        for sentence in split_sentences(chunk.text, chunk.blocks)
+        if sentence.kind == "row"
+    ]
 
 
 def test_every_piece_of_a_wide_row_says_whose_it_is() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from copilot_site.lib.load import waiting
 from copilot_site.lib.load.waiting import HAS_LEFT, NobodyWaits
-from knowledge.documents.block_diff import MAX_STEPS, Steps, changes
+from knowledge.documents.block_diff import MAX_STEPS, Steps, diff_blocks
 
 BLOCKS = st.lists(st.sampled_from("abcdefg"), max_size=30)
 SIZE = 20_000  # blocks: 400 kB of short paragraphs
@@ -18,7 +18,7 @@ SIZE = 20_000  # blocks: 400 kB of short paragraphs
 def rebuilt(before: list[str], after: list[str], steps: Steps) -> tuple[list[str], list[str]]:
     """Both sides as the differences say; what is the same is taken from the other side."""
     first, second = [], []
-    for is_same, part in changes(before, after, steps):
+    for is_same, part in diff_blocks(before, after, steps):
         first += after[part.c : part.d] if is_same else before[part.a : part.b]
         second += before[part.a : part.b] if is_same else after[part.c : part.d]
     return first, second
@@ -33,14 +33,14 @@ def test_both_versions_follow_from_the_differences_however_little_is_done(
 
 @given(before=BLOCKS, after=BLOCKS)
 def test_nothing_that_both_have_is_between_two_things_that_both_have(before: list[str], after: list[str]) -> None:
-    found = changes(before, after, Steps())
+    found = diff_blocks(before, after, Steps())
     assert [same for same, _part in found] == [place % 2 == (not found[0][0]) for place in range(len(found))]
 
 
 def test_small_changes_are_found_block_by_block() -> None:
     before = [f"line {number}" for number in range(100)]
     after = [*before[:10], "new", *before[11:50], *before[52:], "end"]
-    kept = sum(part.b - part.a for same, part in changes(before, after, Steps()) if same)
+    kept = sum(part.b - part.a for same, part in diff_blocks(before, after, Steps()) if same)
     assert kept == sum(
         block.size for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     )
@@ -76,6 +76,6 @@ def test_comparing_ends_when_its_reader_has_left() -> None:
     token = waiting._served.set(Left())  # type: ignore[arg-type]
     try:
         with pytest.raises(NobodyWaits):
-            changes(["a", "b"], ["b", "a"], Steps())
+            diff_blocks(["a", "b"], ["b", "a"], Steps())
     finally:
         waiting._served.reset(token)

@@ -6,8 +6,8 @@ import pytest
 
 from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block
-from knowledge.parsers.formats.csv_ import CsvParser, decimal_mark, plain_days, plain_number
-from knowledge.text.pipe_table import cells_in
+from knowledge.parsers.formats.csv_ import CsvParser, find_decimal_mark, normalise_days, normalise_number
+from knowledge.text.pipe_table import parse_cells
 
 
 def blocks(content: str, folder: Path) -> tuple[Block, ...]:
@@ -17,7 +17,7 @@ def blocks(content: str, folder: Path) -> tuple[Block, ...]:
 
 
 def rows(text: str) -> list[list[str]]:
-    return [cells_in(line) for line in text.split("\n")]
+    return [parse_cells(line) for line in text.split("\n")]
 
 
 @pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "sep=;;;"])
@@ -70,19 +70,19 @@ def test_numbers_are_read_as_their_table_writes_them() -> None:
         ("0571 555 0142", ".", ""),
         ("", ".", ""),
     ):
-        assert plain_number(cell, mark) == number
+        assert normalise_number(cell, mark) == number
 
 
 def test_the_mark_of_decimals_is_that_of_the_table() -> None:
-    assert decimal_mark(["1,204", "12.50"]) == "."
-    assert decimal_mark(["1.204", "12,50"]) == ","
-    assert decimal_mark(["1.204,90", "12.50"]) == ""  # both: nothing is certain
-    assert decimal_mark(["a", "12", "1,204"]) == ""
+    assert find_decimal_mark(["1,204", "12.50"]) == "."
+    assert find_decimal_mark(["1.204", "12,50"]) == ","
+    assert find_decimal_mark(["1.204,90", "12.50"]) == ""  # both: nothing is certain
+    assert find_decimal_mark(["a", "12", "1,204"]) == ""
 
 
 def test_days_are_known_where_the_column_tells_their_order() -> None:
-    assert plain_days(["03/04/2024", "25/06/2023", "n/a"]) == ["2024-04-03", "2023-06-25", ""]
-    assert plain_days(["04/25/2024", "03/04/2024"]) == ["2024-04-25", "2024-03-04"]
-    assert plain_days(["03.04.2024"]) == ["2024-04-03"]
-    assert plain_days(["03/04/2024"]) == [""]  # March or April
-    assert plain_days(["25/13/2024", "31/02/2024"]) == ["", ""]
+    assert normalise_days(["03/04/2024", "25/06/2023", "n/a"]) == ["2024-04-03", "2023-06-25", ""]
+    assert normalise_days(["04/25/2024", "03/04/2024"]) == ["2024-04-25", "2024-03-04"]
+    assert normalise_days(["03.04.2024"]) == ["2024-04-03"]
+    assert normalise_days(["03/04/2024"]) == [""]  # March or April
+    assert normalise_days(["25/13/2024", "31/02/2024"]) == ["", ""]

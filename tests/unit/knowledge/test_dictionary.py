@@ -6,34 +6,34 @@ from typing import Any
 import pytest
 
 from knowledge.dictionary import cedict
-from knowledge.dictionary.cedict import DictionaryMissing, index_file, prepare_dictionary
-from knowledge.dictionary.words import dictionary, rarity
+from knowledge.dictionary.cedict import DictionaryMissing, locate_index_file, prepare_dictionary
+from knowledge.dictionary.words import compute_rarity, load_dictionary
 from tests.dictionaries import prepared
 
 
 def test_index_is_made_in_one_file(tmp_path: Path) -> None:
     file = prepare_dictionary(tmp_path / "models")
     assert [path.name for path in file.parent.iterdir()] == [file.name]
-    assert ("annual", "leav") in dictionary(tmp_path / "models").renderings("年假")
+    assert ("annual", "leav") in load_dictionary(tmp_path / "models").renderings("年假")
 
 
 def test_index_that_is_there_is_not_made_again(settings: Any) -> None:
     assert ("annual", "leav") in prepared().renderings("年假")
     models = settings.HOME.create().models
-    written = index_file(models).stat().st_mtime_ns
-    assert prepare_dictionary(models) == index_file(models)
-    assert index_file(models).stat().st_mtime_ns == written
+    written = locate_index_file(models).stat().st_mtime_ns
+    assert prepare_dictionary(models) == locate_index_file(models)
+    assert locate_index_file(models).stat().st_mtime_ns == written
 
 
 def test_missing_index_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DictionaryMissing, match=index_file(tmp_path).name):
-        dictionary(tmp_path)
+    with pytest.raises(DictionaryMissing, match=locate_index_file(tmp_path).name):
+        load_dictionary(tmp_path)
 
 
 def test_damaged_index_is_named(tmp_path: Path) -> None:
-    index_file(tmp_path).write_bytes(b"not an index")
+    locate_index_file(tmp_path).write_bytes(b"not an index")
     with pytest.raises(DictionaryMissing, match="damaged"):
-        dictionary(tmp_path)
+        load_dictionary(tmp_path)
 
 
 def test_package_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,5 +65,5 @@ def test_renderings_leave_out_what_does_not_translate() -> None:
 
 
 def test_rare_words_tell_more() -> None:
-    assert rarity("中位数") > rarity("公司") > rarity("的") >= 0
-    assert rarity("failov") > rarity("price") > rarity("the") >= 0
+    assert compute_rarity("中位数") > compute_rarity("公司") > compute_rarity("的") >= 0
+    assert compute_rarity("failov") > compute_rarity("price") > compute_rarity("the") >= 0

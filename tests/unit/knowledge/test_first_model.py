@@ -3,7 +3,7 @@
 from typing import Any
 
 from knowledge.parsers.blocks import ParsedDocument
-from knowledge.rendering import Span, as_html, excerpt, placed
+from knowledge.rendering import Span, extract_excerpt, place_blocks, render_blocks
 
 FIRST: dict[str, Any] = {
     "title": "Rules",
@@ -27,9 +27,9 @@ def test_what_an_earlier_version_wrote_is_read_with_the_same_text_and_offsets() 
     assert [block.kind for block in parsed.blocks] == ["heading", "paragraph", "table", "code"]
     assert parsed.apart[0].block.hidden == "comment"
     start = parsed.text.index("| x | 1 |")
-    (row,) = excerpt(parsed, Span(start, start + 9))
-    assert "<th>N</th>" in as_html([row])
-    assert "<mark" in as_html(placed(parsed), Span(start, start + 9))
+    (row,) = extract_excerpt(parsed, Span(start, start + 9))
+    assert "<th>N</th>" in render_blocks([row])
+    assert "<mark" in render_blocks(place_blocks(parsed), Span(start, start + 9))
 
 
 def test_what_is_written_today_is_read_as_it_is() -> None:

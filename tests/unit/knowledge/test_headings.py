@@ -1,6 +1,6 @@
 """The number of a heading says nothing of what stands below it."""
 
-from knowledge.text.headings import without_number
+from knowledge.text.headings import remove_heading_number
 
 
 def test_a_heading_without_its_number() -> None:
@@ -18,4 +18,4 @@ def test_a_heading_without_its_number() -> None:
         ("Rules", "Rules"),
         ("4.", "4."),
     ):
-        assert without_number(heading) == said
+        assert remove_heading_number(heading) == said

@@ -7,8 +7,8 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.parsers.base import ParseLimits, load, parsers
-from knowledge.parsers.office.number_formats import formatted, plain
+from knowledge.parsers.base import ParseLimits, load_parsers, parsers
+from knowledge.parsers.office.number_formats import format_number, format_plain_number
 
 ACCOUNTING = '_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-'
 
@@ -39,17 +39,17 @@ def test_a_number_is_shown_by_its_format() -> None:
         (float("nan"), "0", None),
         (5, "0" * 300, None),
     ):
-        assert formatted(value, code) == shown
+        assert format_number(value, code) == shown
 
 
 def test_a_number_without_a_format_keeps_its_digits() -> None:
     for value, shown in ((6222021234567890.0, "6222021234567890"), (2.0, "2"), (0.1 + 0.2, "0.3"), (1e300, "1e+300")):
-        assert plain(value) == shown
+        assert format_plain_number(value) == shown
 
 
 @given(st.floats(), st.text(st.sampled_from('0#?.,%E+-/@;"\\_*[]$€<>=1ydGeneral ')))
 def test_no_format_breaks_the_reader(value: float, code: str) -> None:
-    shown = formatted(value, code)
+    shown = format_number(value, code)
     assert shown is None or shown.strip()
 
 
@@ -74,7 +74,7 @@ def workbook() -> bytes:
 
 
 def test_a_sheet_says_what_its_cells_show_and_keeps_the_numbers_themselves(tmp_path: Path) -> None:
-    load()
+    load_parsers()
     file = tmp_path / "a.xlsx"
     file.write_bytes(workbook())
     _heading, table = parsers.get("xlsx").parse(file, ParseLimits()).blocks

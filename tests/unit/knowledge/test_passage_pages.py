@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.selectors import ShownPassage
-from knowledge.text.pipe_table import pipe_table
+from knowledge.text.pipe_table import format_table
 
 ID = UUID(int=0)
 
@@ -34,7 +34,7 @@ def text_of(number: int, page: int, words: int) -> str:
 
 def table_of(number: int, page: int, rows: int) -> str:
     """Rows whose cells name their page; of a long one the header is shown again where it is cut."""
-    return pipe_table([["key", "value"], *[[f"b{number}r{row}p{page}.", "x"] for row in range(rows)]])
+    return format_table([["key", "value"], *[[f"b{number}r{row}p{page}.", "x"] for row in range(rows)]])
 
 
 def blocks_of(pages: list[tuple[int, str, int]]) -> list[Block]:

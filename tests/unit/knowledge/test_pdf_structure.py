@@ -16,7 +16,7 @@ from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Table
 from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.formats.pdf import PdfParser
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 WORDS = "Work on the crane stops at gusts of more than fifty kilometres per hour, and the boom is laid down. " * 3
 
@@ -73,7 +73,7 @@ def test_a_merged_cell_of_a_ruled_table_stands_in_all_its_places(tmp_path: Path)
     style = [("GRID", (0, 0), (-1, -1), 1, "black")]
     style += [("SPAN", a, b) for a, b in (((0, 0), (0, 1)), ((1, 0), (2, 0)), ((3, 0), (4, 0)))]  # type: ignore[misc]
     (table,) = (item for item in printed(tmp_path, Table(rows, style=style)) if item.kind == "table")
-    lines = [cells_in(line) for line in table.text.split("\n")]
+    lines = [parse_cells(line) for line in table.text.split("\n")]
     assert lines[0] == [
         "Crate",
         "First half › Sold",
@@ -173,4 +173,4 @@ def test_a_column_of_single_characters_in_a_table_is_no_text_that_runs_down(tmp_
     rows = [[char, "是", f"{place}"] for place, char in enumerate("甲乙丙丁戊己")]
     style = [("GRID", (0, 0), (-1, -1), 1, "black"), ("FONT", (0, 0), (-1, -1), "STSong-Light")]
     (table,) = (item for item in printed(tmp_path, Table(rows, style=style)) if item.kind == "table")
-    assert cells_in(table.text.split("\n")[0]) == ["甲", "是", "0"]
+    assert parse_cells(table.text.split("\n")[0]) == ["甲", "是", "0"]

@@ -9,8 +9,8 @@ from docx import Document
 from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsers.base import ParseLimits, load, parsers
-from knowledge.parsers.raised import lowered, raised
+from knowledge.parsers.base import ParseLimits, load_parsers, parsers
+from knowledge.parsers.raised import format_subscript, format_superscript
 from tests.hidden_samples import saved
 
 HTML = b"""<p>10<sup>6</sup> l of H<sub>2</sub>O, 1\xc2\xbd cups, <b>2</b>0</p>
@@ -73,7 +73,7 @@ def page() -> bytes:
 def test_numbers_are_those_of_the_file(
     name: str, make: Callable[[], bytes], expected: list[str], tmp_path: Path
 ) -> None:
-    load()
+    load_parsers()
     file = tmp_path / name
     file.write_bytes(make())
     assert [block.text for block in parsers.get(name).parse(file, ParseLimits()).blocks] == expected
@@ -88,4 +88,4 @@ def test_what_has_no_raised_character_is_set_off() -> None:
         ("[3]", "[3]", "[3]"),
         (" ", " ", " "),
     ):
-        assert (raised(text), lowered(text)) == (up, down)
+        assert (format_superscript(text), format_subscript(text)) == (up, down)

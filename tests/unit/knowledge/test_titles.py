@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.titles import stated_title, title_of
+from knowledge.titles import build_title, clean_stated_title
 
 
 def test_a_file_name_reads_as_a_title() -> None:
@@ -15,7 +15,7 @@ def test_a_file_name_reads_as_a_title() -> None:
         ("README.txt", "README"),
         ("___.txt", "___"),
     ):
-        assert title_of(filename) == title
+        assert build_title(filename) == title
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ def test_a_file_name_reads_as_a_title() -> None:
      "文档 2", "PowerPoint Presentation", "  ", "2026-07"],
 )  # fmt: skip
 def test_what_a_program_filled_in_is_no_title(text: str) -> None:
-    assert stated_title(text) == ""
+    assert clean_stated_title(text) == ""
 
 
 def test_what_a_person_wrote_is_one() -> None:
     for text in ("Travel rules", "员工手册", "About: our values", "Document control", "Book 1 of the rules", "FAQ:K8s"):
-        assert stated_title(f" {text} ") == text
+        assert clean_stated_title(f" {text} ") == text

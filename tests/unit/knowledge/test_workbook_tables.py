@@ -15,7 +15,7 @@ from knowledge.parsers.base import ParseLimits
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.formats.xlsx import XlsxParser
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.text.pipe_table import cells_in
+from knowledge.text.pipe_table import parse_cells
 
 WORDS = [["Name", "Town", "Colour"], ["Anna", "Bonn", "red"], ["Bo", "Kiel", "blue"], ["Cy", "Ulm", "green"]]
 
@@ -31,7 +31,7 @@ def parsed(folder: Path, rows: list[list[Any]], change: Callable[[Any], object] 
 
 
 def lines(document: ParsedDocument) -> list[list[str]]:
-    return [cells_in(line) for block in document.blocks if block.kind == "table" for line in block.text.split("\n")]
+    return [parse_cells(line) for block in document.blocks if block.kind == "table" for line in block.text.split("\n")]
 
 
 def _bold(sheet: Any) -> None:
@@ -160,4 +160,4 @@ def test_a_cell_is_shown_by_its_format(value: float, code: str, shown: str, exac
     document = parsed(tmp_path, [["Item", "Value"], ["Pump", value], ["Hose", None]], change)
     table = document.blocks[1]
     assert lines(document)[2][1] == shown
-    assert cells_in(table.exact.split("\n")[2])[1] == exact if exact else not table.exact
+    assert parse_cells(table.exact.split("\n")[2])[1] == exact if exact else not table.exact

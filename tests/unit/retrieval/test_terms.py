@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.text.terms import document_terms, lexical_weights, query_weights, term_id, terms
+from knowledge.text.terms import compute_lexical_weights, compute_query_weights, count_terms, extract_terms, hash_term
 
 CORPUS = [
     "滚动更新期间 maxUnavailable 限制不可用的 Pod 数量。",
@@ -33,37 +33,37 @@ def test_text_is_cut_into() -> None:
         ("，。 —", []),
         ("\ud800", []),
     ):
-        assert terms(text) == expected
+        assert extract_terms(text) == expected
 
 
 def test_identifier_is_found_by_its_part_and_whole() -> None:
-    whole = terms("app.kubernetes.io/name")
+    whole = extract_terms("app.kubernetes.io/name")
     assert "app.kubernetes.io/name" in whole
-    assert set(terms("kubernetes name")) <= set(whole)
+    assert set(extract_terms("kubernetes name")) <= set(whole)
 
 
 @given(st.text())
 def test_term_ids_fit_the_sparse_vector_for_any_text(text: str) -> None:
-    assert all(1 <= number <= 999_999_999 and count > 0 for number, count in document_terms(text).items())
+    assert all(1 <= number <= 999_999_999 and count > 0 for number, count in count_terms(text).items())
 
 
 def test_term_ids_never_change() -> None:
-    assert [term_id("的"), term_id("pod"), term_id("年假")] == [848771743, 51012460, 262906363]
+    assert [hash_term("的"), hash_term("pod"), hash_term("年假")] == [848771743, 51012460, 262906363]
 
 
 def test_ranking_equals_bm25s_to_the_digit() -> None:
-    cut = [terms(text) for text in CORPUS]
+    cut = [extract_terms(text) for text in CORPUS]
     oracle = bm25s.BM25(k1=1.2, b=0.75)
     oracle.index(cut, show_progress=False)
-    frequencies = {term_id(term): sum(term in text for text in cut) for text in cut for term in text}
+    frequencies = {hash_term(term): sum(term in text for text in cut) for text in cut for term in text}
     average = sum(map(len, cut)) / len(cut)
     for question in QUESTIONS:
-        asked = terms(question)
-        weights = query_weights(map(term_id, asked), frequencies, len(cut))
+        asked = extract_terms(question)
+        weights = compute_query_weights(map(hash_term, asked), frequencies, len(cut))
         ours = [
             sum(weights.get(term, 0) * value for term, value in weighed.items())
             for weighed in (
-                lexical_weights(document_terms(t), len(c), average) for t, c in zip(CORPUS, cut, strict=True)
+                compute_lexical_weights(count_terms(t), len(c), average) for t, c in zip(CORPUS, cut, strict=True)
             )
         ]
         theirs = oracle.get_scores([term for term in asked if term in oracle.vocab_dict])
@@ -73,8 +73,8 @@ def test_ranking_equals_bm25s_to_the_digit() -> None:
 
 
 def test_unknown_terms_lower_every_score() -> None:
-    known = query_weights([1], {1: 3}, 10)
-    mixed = query_weights([1, 99], {1: 3}, 10)
+    known = compute_query_weights([1], {1: 3}, 10)
+    mixed = compute_query_weights([1, 99], {1: 3}, 10)
     assert known == {1: 1.0}
     assert set(mixed) == {1}
     assert mixed[1] == pytest.approx(math.log1p(7.5 / 3.5) / (math.log1p(7.5 / 3.5) + math.log1p(10.5 / 0.5)))

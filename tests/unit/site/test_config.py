@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_site.config import Config, ConfigError, load_config, refuse_unknown
+from copilot_site.config import Config, ConfigError, load_config, refuse_unknown_settings
 
 
 @pytest.fixture(autouse=True)
@@ -14,19 +14,19 @@ def fresh_config() -> object:
 
 def test_unknown_name_stops_the_start_naming_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"COPILOT_SMPT_HOST \(did you mean COPILOT_SMTP_HOST\?\)"):
-        refuse_unknown(["PATH", "COPILOT_SMPT_HOST"])
+        refuse_unknown_settings(["PATH", "COPILOT_SMPT_HOST"])
 
 
 def test_all_removed_options_are_named_in_one_sentence_and_taken_for_no_other() -> None:
     removed = ["COPILOT_RUNS_AT_ONCE", "COPILOT_LLM_RUN_COST", "COPILOT_LDAP_GROUPS_FILTER", "COPILOT_EMBEDDER"]
     with pytest.raises(ConfigError, match="Unknown options: ") as refused:
-        refuse_unknown([*removed, *removed])
+        refuse_unknown_settings([*removed, *removed])
     assert f"options: {', '.join(sorted(removed))}: correct or unset them" in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_known_names_and_names_of_others_are_accepted() -> None:
-    refuse_unknown([*Config.names(), "PATH", "DATABASE_URL", "COPILOT_DATA"])
+    refuse_unknown_settings([*Config.names(), "PATH", "DATABASE_URL", "COPILOT_DATA"])
 
 
 @pytest.mark.parametrize(

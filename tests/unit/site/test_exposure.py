@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from copilot_site import checks
 from copilot_site.config import Config, ConfigError
-from copilot_site.startup_checks import dangers, is_exposed, require_safe
+from copilot_site.startup_checks import find_dangers, is_exposed, require_safe_config
 
 STRONG = "q7Zk2vR9xW4mB8tL1nC6yH3pD5sF0gJ7aK2eU9iO4wQ8rT1zX6bV"
 SAFE: dict[str, Any] = {
@@ -25,9 +25,9 @@ def config(**changes: Any) -> Config:
 
 def test_a_production_environment_starts() -> None:
     assert is_exposed(config())
-    require_safe(config())
-    require_safe(config(secret_key=None))  # made by the machine, random
-    require_safe(config(DATABASE_URL="postgresql://copilot:xW7hQ2tN5v@db/copilot", REDIS_URL="redis://valkey/0"))
+    require_safe_config(config())
+    require_safe_config(config(secret_key=None))  # made by the machine, random
+    require_safe_config(config(DATABASE_URL="postgresql://copilot:xW7hQ2tN5v@db/copilot", REDIS_URL="redis://valkey/0"))
 
 
 DANGERS: list[tuple[dict[str, Any], str]] = [
@@ -44,17 +44,17 @@ DANGERS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("change", "name"), DANGERS, ids=str)
 def test_it_does_not_start_with(change: dict[str, Any], name: str) -> None:
-    (sentence,) = dangers(config(**change))
+    (sentence,) = find_dangers(config(**change))
     assert name in sentence
     assert sentence.endswith(".")
     with pytest.raises(ConfigError, match=name):
-        require_safe(config(**change))
+        require_safe_config(config(**change))
 
 
 def test_on_this_machine_alone_it_starts_with_all_of_it() -> None:
     for change, _name in DANGERS:
         local = {"host": "127.0.0.1", "allowed_hosts": "localhost, 127.0.0.1,[::1]"}
-        assert list(dangers(config(**change, **local))) == []
+        assert list(find_dangers(config(**change, **local))) == []
 
 
 def test_others_come_by_an_address_or_by_a_name() -> None:
@@ -76,10 +76,10 @@ def exposed(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 @pytest.mark.django_db
 def test_a_demo_login_keeps_an_exposed_site_from_starting(exposed: None) -> None:
-    from demo.logins import logins
+    from demo.logins import list_logins
 
     look = checks.nobody_signs_in_with_a_public_password
-    somebody, other = logins()[0], logins()[1]
+    somebody, other = list_logins()[0], list_logins()[1]
     user = User.objects.create_user(somebody.username, password=somebody.password)
     User.objects.create_user(other.username, password="another one")
     (found,) = look(databases=["default"])
@@ -92,9 +92,9 @@ def test_a_demo_login_keeps_an_exposed_site_from_starting(exposed: None) -> None
 
 @pytest.mark.django_db
 def test_on_this_machine_demo_logins_are_fine() -> None:
-    from demo.logins import logins
+    from demo.logins import list_logins
 
-    User.objects.create_user(logins()[0].username, password=logins()[0].password)
+    User.objects.create_user(list_logins()[0].username, password=list_logins()[0].password)
     assert checks.nobody_signs_in_with_a_public_password(databases=["default"]) == []
 
 

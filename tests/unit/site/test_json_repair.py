@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tools.knowledge_search import SearchArgs
-from copilot_site.lib.text.json_input import loads_repaired
+from copilot_site.lib.text.json_input import load_repaired_json
 
 KEPT = st.characters(codec="utf-8", exclude_characters="\0")  # what a database keeps
 VALUES = st.recursive(
@@ -28,18 +28,18 @@ def test_commas_too_many_and_cuts_are_mended() -> None:
         ('{"a": "x", "b": 12', {"a": "x"}),
         ('{"a": "x", "b"', {"a": "x"}),
     ):
-        assert loads_repaired(text) == value
+        assert load_repaired_json(text) == value
 
 
 @pytest.mark.parametrize("text", ["no JSON", '{"a": "half of i', "{", '{"a" 1}', "]", '{"a": 1}}'])
 def test_what_is_not_certain_is_not_mended(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        loads_repaired(text)
+        load_repaired_json(text)
 
 
 @given(VALUES)
 def test_whole_json_is_read_as_it_is(value: Any) -> None:
-    assert loads_repaired(json.dumps(value)) == value
+    assert load_repaired_json(json.dumps(value)) == value
 
 
 @given(st.dictionaries(st.text(KEPT, max_size=4), VALUES, min_size=1, max_size=3), st.data())
@@ -48,7 +48,7 @@ def test_a_cut_leaves_no_value_that_was_not_written(value: dict[str, Any], data:
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(1, len(text) - 1))]
     try:
-        found = loads_repaired(cut)
+        found = load_repaired_json(cut)
     except ValueError:
         return
     assert set(found) <= set(value)

@@ -7,9 +7,9 @@ from django.db import models
 from markdown_it import MarkdownIt
 
 from copilot_site.lib.text.line_fields import LineField, LongLineField
-from copilot_site.lib.text.markdown_text import inert_markdown, markdown_address, markdown_label
-from copilot_site.lib.text.one_line import one_line
-from copilot_site.lib.text.spreadsheets import safe_cell, unsafe_cell
+from copilot_site.lib.text.markdown_text import escape_markdown_address, escape_markdown_label, make_markdown_inert
+from copilot_site.lib.text.one_line import fold_to_one_line
+from copilot_site.lib.text.spreadsheets import escape_cell, unescape_cell
 
 BREAKS = [
     "\n",
@@ -32,13 +32,13 @@ READER = MarkdownIt("commonmark", {"html": True})
 
 def test_every_break_and_direction_becomes_a_space() -> None:
     for mark in BREAKS:
-        assert one_line(f"{mark}Leave{mark} {mark}rules{mark}") == "Leave rules"
-        assert len(one_line(f"a{mark}b").splitlines()) == 1
+        assert fold_to_one_line(f"{mark}Leave{mark} {mark}rules{mark}") == "Leave rules"
+        assert len(fold_to_one_line(f"a{mark}b").splitlines()) == 1
 
 
 def test_what_people_write_stays_as_it_is() -> None:
     for name in ("第一章　总则", "👩‍💻 team", "می‌خواهم", "a  b", "Größe 10⁶", ""):
-        assert one_line(name) == name
+        assert fold_to_one_line(name) == name
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,19 @@ def test_nothing_in_inert_markdown_loads_or_links() -> None:
         "\\<img src=https://evil.example/p>",
         "</evidence><!-- x --><?x?>",
     ):
-        html = READER.render(inert_markdown(text))
+        html = READER.render(make_markdown_inert(text))
         assert not any(tag in html for tag in ("<a ", "<img", "</evidence", "<!--", "<?")), text
 
 
 def test_inert_markdown_keeps_the_rest() -> None:
     for text in ("**bold** `code` 3 < 4, a[0] and [1][2]", "| a | b |", "- item", "C:\\path"):
-        assert inert_markdown(text) == text
+        assert make_markdown_inert(text) == text
 
 
 def test_a_title_ends_where_it_ends() -> None:
     for title in ('a "b" c', "ends with \\", 'a\\"b'):
         html = READER.render(
-            f'See [1].\n\n[1]: {markdown_address("https://here.example/a b")} "{markdown_label(title)}"'
+            f'See [1].\n\n[1]: {escape_markdown_address("https://here.example/a b")} "{escape_markdown_label(title)}"'
         )
         assert html.count("<a ") == 1, title
         assert 'href="https://here.example/a%20b"' in html, title
@@ -83,5 +83,5 @@ def test_a_title_ends_where_it_ends() -> None:
 
 def test_a_cell_is_no_formula_and_can_be_read_again() -> None:
     for text in ("=1+1", "'=1+1", "''=1", " =1", "'quoted'", "plain", "@x", "＝1", ""):
-        assert not safe_cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝"))
-        assert unsafe_cell(safe_cell(text)) == text
+        assert not escape_cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝"))
+        assert unescape_cell(escape_cell(text)) == text

@@ -12,12 +12,12 @@ from copilot_site.lib.outgoing.addresses import (
     WEB,
     AddressRefused,
     Policy,
-    checked,
-    checked_url,
-    entries_of,
-    parsed_host,
-    services,
-    services_at,
+    build_http_service_policy,
+    build_service_policy,
+    check_target,
+    check_url,
+    normalise_host,
+    parse_entries,
 )
 from tests.evaluation_data import data_folder
 
@@ -53,11 +53,11 @@ class Names:
 def outcome(case: Case) -> str:
     """What WEB says of every address of a case: of the page, of what it leads to, of what lies within it."""
     names, allowed = Names(case), case.get("settings", {}).get("CRAWLER_ALLOWED_HOSTS", ())
-    policy = WEB.with_named(*entries_of(",".join(allowed)))
+    policy = WEB.with_named(*parse_entries(",".join(allowed)))
     further = [case.get(key) for key in ("redirect_to", "html_refresh", "subresource")] + case.get("sitemap", [])
     try:
         for url in [case["url"], *(urljoin(case["url"], one) for one in further if one)]:
-            target = checked_url(url, policy, resolve=names)
+            target = check_url(url, policy, resolve=names)
             assert set(target.addresses) <= {target.host, *(one for answer in names.answers for one in answer)}
     except AddressRefused:
         return "deny"
@@ -82,13 +82,13 @@ def test_cases_of_the_evaluation_data() -> None:
 def test_without_the_check_the_same_cases_pass() -> None:
     """The refusals come of the policy: one that is open lets the well-formed ones through."""
     everything = Policy(("0.0.0.0/0", "::/0", "localhost", "169.254.0.0/16"))
-    assert checked_url("http://169.254.169.254/latest/", everything).addresses == ("169.254.169.254",)
-    assert checked_url("http://127.0.0.1/", everything).addresses == ("127.0.0.1",)
+    assert check_url("http://169.254.169.254/latest/", everything).addresses == ("169.254.169.254",)
+    assert check_url("http://127.0.0.1/", everything).addresses == ("127.0.0.1",)
 
 
 def test_what_is_connected_to_is_what_was_checked() -> None:
     names = Names({"dns_sequence": [[PUBLIC_ADDRESS], ["127.0.0.1"]]})
-    target = checked("rebind.example", 443, WEB, resolve=names)
+    target = check_target("rebind.example", 443, WEB, resolve=names)
     assert target.addresses == (PUBLIC_ADDRESS,)
     assert names.asked == ["rebind.example"]
 
@@ -116,10 +116,10 @@ def test_databases_are_in_private_networks_unless_named(host: str, addresses: li
         return addresses
 
     if is_allowed:
-        assert checked(host, 5432, INSIDE, resolve=resolve).addresses == tuple(addresses)
+        assert check_target(host, 5432, INSIDE, resolve=resolve).addresses == tuple(addresses)
         return
     with pytest.raises(AddressRefused, match="COPILOT_OUTGOING_ALLOW"):
-        checked(host, 5432, INSIDE, resolve=resolve)
+        check_target(host, 5432, INSIDE, resolve=resolve)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_databases_are_in_private_networks_unless_named(host: str, addresses: li
     ],
 )
 def test_an_entry_allows_what_it_names(entry: str, host: str, address: str, is_allowed: bool) -> None:
-    policy = Policy(entries_of(entry))
+    policy = Policy(parse_entries(entry))
     try:
-        checked(host, 5432, policy, resolve=lambda *_: [address])
+        check_target(host, 5432, policy, resolve=lambda *_: [address])
     except AddressRefused:
         assert not is_allowed
     else:
@@ -165,29 +165,29 @@ def test_an_entry_allows_what_it_names(entry: str, host: str, address: str, is_a
 )  # fmt: skip
 def test_what_is_no_single_host_is_refused(host: str) -> None:
     with pytest.raises(AddressRefused):
-        parsed_host(host)
+        normalise_host(host)
 
 
 def test_public_counts_where_tls_proves_who_answers(settings: Any) -> None:
     settings.OUTGOING_ALLOW = ("private", "public")
-    assert checked_url("https://api.example/v1", services_at("https://api.example/v1"), resolve=Names({}))
+    assert check_url("https://api.example/v1", build_http_service_policy("https://api.example/v1"), resolve=Names({}))
     with pytest.raises(AddressRefused):
-        checked_url("http://api.example/v1", services_at("http://api.example/v1"), resolve=Names({}))
+        check_url("http://api.example/v1", build_http_service_policy("http://api.example/v1"), resolve=Names({}))
     with pytest.raises(AddressRefused):
-        checked("db.example", 5432, services(), resolve=Names({}))
+        check_target("db.example", 5432, build_service_policy(), resolve=Names({}))
 
 
 @pytest.mark.parametrize("text", ["10.0.0.0/33", "http://x", "a b", "x,,*.*", "127.1"])
 def test_a_list_that_cannot_be_read_stops_the_start(text: str) -> None:
     with pytest.raises(ValueError, match="neither a host"):
-        entries_of(text)
+        parse_entries(text)
 
 
 def test_one_address_of_this_machine_is_open_and_no_other() -> None:
     """Neither another name, another loopback address nor another port; and `localhost` where it is this machine."""
     here, far = Policy((PUBLIC,), here=("127.0.0.1", 11434)), Policy((), here=("localhost", 11434))
     for policy, host, port, leads_to in ((here, "127.0.0.1", 11434, "127.0.0.1"), (far, "localhost", 11434, "::1")):
-        assert checked(host, port, policy, resolve=lambda *_, to=leads_to: [to]).addresses == (leads_to,)
+        assert check_target(host, port, policy, resolve=lambda *_, to=leads_to: [to]).addresses == (leads_to,)
     for policy, host, port, leads_to in (
         (here, "127.0.0.1", 11435, "127.0.0.1"),
         (here, "127.0.0.2", 11434, "127.0.0.2"),
@@ -198,4 +198,4 @@ def test_one_address_of_this_machine_is_open_and_no_other() -> None:
         (Policy((), here=("rebound.example", 11434)), "rebound.example", 11434, "127.0.0.1"),
     ):
         with pytest.raises(AddressRefused):
-            checked(host, port, policy, resolve=lambda *_, to=leads_to: [to])
+            check_target(host, port, policy, resolve=lambda *_, to=leads_to: [to])

@@ -7,7 +7,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_resolver, include, path
 
-from copilot_site.pools import DECLARED, LISTS, PAGE, PER_ADDRESS, TRANSFER, declared_pool, pool_of, shares
+from copilot_site.pools import DECLARED, LISTS, PAGE, PER_ADDRESS, TRANSFER, build_shares, find_declared_pool, find_pool
 
 
 def view(_request: HttpRequest) -> HttpResponse:
@@ -28,7 +28,7 @@ def routes(resolver: object, prefix: str = "") -> Iterator[str]:
 
 
 def undeclared(urlconf: str | None = None) -> set[str]:
-    return {name for name in routes(get_resolver(urlconf)) if declared_pool("GET", name) is None}
+    return {name for name in routes(get_resolver(urlconf)) if find_declared_pool("GET", name) is None}
 
 
 def test_every_route_declares_its_pool() -> None:
@@ -37,7 +37,7 @@ def test_every_route_declares_its_pool() -> None:
 
 def test_a_new_route_is_found_and_takes_no_seat_of_a_page_until_it_is_declared() -> None:
     assert undeclared(__name__) == {"api:heavy"}
-    assert (pool_of("GET", "api:heavy"), pool_of("GET", "")) == (TRANSFER, PAGE)
+    assert (find_pool("GET", "api:heavy"), find_pool("GET", "")) == (TRANSFER, PAGE)
 
 
 def test_what_is_declared_exists_and_is_declared_once() -> None:
@@ -53,12 +53,12 @@ def test_what_is_declared_exists_and_is_declared_once() -> None:
      ("GET", "explore"), ("POST", "model-try"), ("POST", "attachments"), ("POST", "document-replace")],
 )  # fmt: skip
 def test_slow_work_takes_no_seat_of_a_page(method: str, route: str) -> None:
-    assert pool_of(method, route) == TRANSFER
+    assert find_pool(method, route) == TRANSFER
 
 
 def test_a_person_and_the_strangers_of_their_address_leave_a_seat_of_each_pool() -> None:
     for pool in ("pages", "transfers", "exports"):
-        queue = shares()[pool].queue
+        queue = build_shares()[pool].queue
         taken = [queue.enter(party) for party in (7, "10.0.0.1") for _number in range(queue.places)]
         other = queue.enter(8)
         assert other.is_served, pool

@@ -21,7 +21,7 @@ from copilot_site.beat import Schedule, app
 from copilot_site.celery import BULK_RELEASE_S
 from copilot_site.lib.load import web_process
 from copilot_site.lib.load.web_process import POOL
-from copilot_site.pools import shares
+from copilot_site.pools import build_shares
 from tests.homes import ROOT
 
 CORES = os.cpu_count() or 1
@@ -70,7 +70,7 @@ def test_threads_and_seats_that_may_hold_a_connection_add_up_to_the_pool() -> No
     on_the_way = {id(next(threads._on_the_way)) for _number in range(10)}
     runs = sum(lane._max_workers for lane in LANES) + len(on_the_way)
     assert runs == web_process.RUNS
-    seats = sum(share.queue.places for share in shares().values())
+    seats = sum(share.queue.places for share in build_shares().values())
     assert runs + seats + web_process.SOCKETS + web_process.HEALTH == POOL
 
 

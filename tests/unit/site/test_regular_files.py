@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copilot_site.lib.storage.regular_files import open_regular, read_regular, within
+from copilot_site.lib.storage.regular_files import open_regular_file, read_regular_file, run_with_timeout
 
 
 @pytest.fixture
@@ -48,15 +48,15 @@ REFUSED: dict[Callable[[Path, Path], None], int] = {
 def test_what_is_no_regular_file_below_the_folder_is_not_read(top: Path, make: Callable[[Path, Path], None]) -> None:
     make(top / "x.md", top)
     with pytest.raises(OSError, match="it ") as caught:
-        read_regular(top / "x.md", top=top, most_bytes=10)
+        read_regular_file(top / "x.md", top=top, most_bytes=10)
     assert caught.value.errno == REFUSED[make]
 
 
 def test_a_link_within_the_folder_and_a_plain_file_are_read(top: Path) -> None:
     (top / "x.md").symlink_to(top / "deep" / "a.md")
-    assert [read_regular(top / name, top=top, most_bytes=1) for name in ("x.md", "deep/a.md")] == [b"a", b"a"]
+    assert [read_regular_file(top / name, top=top, most_bytes=1) for name in ("x.md", "deep/a.md")] == [b"a", b"a"]
     with pytest.raises(OSError, match="too large"):
-        read_regular(top / "deep" / "a.md", top=top, most_bytes=0)
+        read_regular_file(top / "deep" / "a.md", top=top, most_bytes=0)
 
 
 @pytest.mark.parametrize("swapped", ["deep", "deep/a.md"])
@@ -77,7 +77,7 @@ def test_what_became_a_link_after_it_was_looked_at_is_not_followed(
 
     monkeypatch.setattr(Path, "resolve", resolve)
     with pytest.raises(OSError):  # noqa: PT011 - each system has words of its own
-        open_regular(top / "deep" / "a.md", top=top)
+        open_regular_file(top / "deep" / "a.md", top=top)
 
 
 def test_a_pipe_that_comes_after_the_look_does_not_hold_the_reader(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,15 +85,15 @@ def test_a_pipe_that_comes_after_the_look_does_not_hold_the_reader(top: Path, mo
     regular = (top / "deep" / "a.md").stat()
     monkeypatch.setattr(os, "stat", lambda *_args, **_more: regular)
     with pytest.raises(OSError, match="not a regular file"):
-        open_regular(top / "pipe.md", top=top)
+        open_regular_file(top / "pipe.md", top=top)
 
 
 def test_a_file_system_that_does_not_answer_is_left(top: Path) -> None:
     never = threading.Event()
     with pytest.raises(TimeoutError, match="does not answer"):
-        within(0.01, never.wait)
+        run_with_timeout(0.01, never.wait)
     never.set()
-    assert within(60, lambda: 1) == 1
+    assert run_with_timeout(60, lambda: 1) == 1
 
 
 def test_a_file_that_does_not_answer_is_left_by_its_reader(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,5 +107,5 @@ def test_a_file_that_does_not_answer_is_left_by_its_reader(top: Path, monkeypatc
     monkeypatch.setattr(os, "open", hanging)
     monkeypatch.setattr("copilot_site.lib.storage.regular_files.SILENCE_S", 0.01)
     with pytest.raises(TimeoutError):
-        read_regular(top / "deep" / "a.md", top=top, most_bytes=1)
+        read_regular_file(top / "deep" / "a.md", top=top, most_bytes=1)
     never.set()

@@ -5,11 +5,14 @@ import socket
 import pytest
 
 from copilot_site.embedded.process import ServiceFailed
-from copilot_site.embedded.serve import listening
+from copilot_site.embedded.serve import open_listening_socket
 
 
 def test_a_connection_waits_until_somebody_takes_it() -> None:
-    with listening("127.0.0.1", 0) as door, socket.create_connection(door.getsockname(), timeout=5) as client:
+    with (
+        open_listening_socket("127.0.0.1", 0) as door,
+        socket.create_connection(door.getsockname(), timeout=5) as client,
+    ):
         client.sendall(b"asked")
         taken, _address = door.accept()
         with taken:
@@ -18,5 +21,5 @@ def test_a_connection_waits_until_somebody_takes_it() -> None:
 
 
 def test_a_port_that_is_taken_is_one_sentence() -> None:
-    with listening("127.0.0.1", 0) as door, pytest.raises(ServiceFailed, match="cannot be used"):
-        listening("127.0.0.1", door.getsockname()[1])
+    with open_listening_socket("127.0.0.1", 0) as door, pytest.raises(ServiceFailed, match="cannot be used"):
+        open_listening_socket("127.0.0.1", door.getsockname()[1])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from copilot_site.embedded import supervisor as module
-from copilot_site.embedded.process import ServiceFailed, wait_gone
+from copilot_site.embedded.process import ServiceFailed, wait_for_exit
 from copilot_site.embedded.supervisor import MAX_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _Kept
 from tests.waiting import wait_for
 
@@ -117,9 +117,9 @@ def test_a_killed_child_is_started_again_after_its_pool_has_ended(
         leader, member = pids()
         os.kill(leader, signal.SIGKILL)
         wait_for("four processes", lambda: len(pids()) == 4)
-        assert wait_gone(member, timeout_s=10)
+        assert wait_for_exit(member, timeout_s=10)
         wait_for("the ledger names the third", lambda: list(json.loads(ledger.read_text())) == [str(pids()[2])])
-    assert all(wait_gone(pid, timeout_s=10) for pid in pids())
+    assert all(wait_for_exit(pid, timeout_s=10) for pid in pids())
     assert not ledger.exists()
 
 
@@ -133,7 +133,7 @@ def test_a_pool_that_lost_its_worker_just_before_the_end_ends_with_it(
     wait_for("two processes", lambda: len(pids()) == 2)
     os.kill(pids()[0], signal.SIGKILL)
     supervisor.stop()
-    assert wait_gone(pids()[1], timeout_s=10)
+    assert wait_for_exit(pids()[1], timeout_s=10)
 
 
 def _said(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[int]]:

@@ -4,9 +4,9 @@ import pytest
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
+from business.logical_query.wording import build_query_sentence
 from business.parsing.base import Clarification, Context, Unparseable
-from business.parsing.reader.changes import changed
+from business.parsing.reader.changes import apply_follow_up
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.semantic_layer.model import Dimension
@@ -20,10 +20,10 @@ def talk(language: str, *turns: str) -> list[str]:
     said = []
     for turn in turns:
         alone = parse(turn, LEXICON, context)
-        parsed = alone if standing is None else changed(turn, standing, LEXICON, context) or alone
+        parsed = alone if standing is None else apply_follow_up(turn, standing, LEXICON, context) or alone
         if isinstance(parsed, LogicalQuery):
             standing = parsed
-            said.append(sentence(parsed, LEXICON.catalog, language, TODAY))
+            said.append(build_query_sentence(parsed, LEXICON.catalog, language, TODAY))
         else:
             assert isinstance(parsed, Clarification), parsed
             said.append(" | ".join(choice.text for choice in parsed.choices))
@@ -116,7 +116,7 @@ def test_another_currency_is_asked_of_a_follow_up_in_vain(earlier: str, then: st
     context = Context("en", TODAY)
     standing = parse(EARLIER[earlier], LEXICON, context)
     assert isinstance(standing, LogicalQuery)
-    found = changed(then, standing, LEXICON, context)
+    found = apply_follow_up(then, standing, LEXICON, context)
     assert isinstance(found, Unparseable)
     assert found.why == "No currency but CNY is kept here."
 
@@ -136,7 +136,9 @@ def test_how_it_goes_on_is_not_guessed() -> None:
         context = Context("en", TODAY)
         standing = parse(earlier, LEXICON, context)
         assert isinstance(standing, LogicalQuery), earlier
-        assert not isinstance(changed(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery)
+        assert not isinstance(
+            apply_follow_up(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery
+        )
 
 
 def test_a_time_stays_that_of_the_things_it_was_said_of() -> None:
@@ -170,4 +172,4 @@ def test_readings_that_are_said_alike_are_no_choice() -> None:
     context = Context("en", TODAY)
     standing = parse("How many customers are there in Germany?", lexicon, context)
     assert isinstance(standing, LogicalQuery)
-    assert isinstance(changed("and in Riga?", standing, lexicon, context), Unparseable)
+    assert isinstance(apply_follow_up("and in Riga?", standing, lexicon, context), Unparseable)

@@ -3,7 +3,7 @@
 import pytest
 
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
+from business.logical_query.wording import build_query_sentence
 from business.parsing.base import Context, Unparseable
 from business.parsing.reader.parser import parse
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
@@ -12,7 +12,7 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
 def meaning(question: str) -> str:
     parsed = parse(question, LEXICON, Context("en", TODAY))
     assert isinstance(parsed, LogicalQuery), parsed
-    return sentence(parsed, LEXICON.catalog, "en", TODAY)
+    return build_query_sentence(parsed, LEXICON.catalog, "en", TODAY)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_word_that_is_left_over_is_named_and_the_form_holds_the_rest(
     assert isinstance(parsed, Unparseable), parsed
     assert word in "".join(parsed.unknown)
     assert parsed.partial is not None
-    assert sentence(parsed.partial, LEXICON.catalog, "en", TODAY).startswith(understood)
+    assert build_query_sentence(parsed.partial, LEXICON.catalog, "en", TODAY).startswith(understood)
 
 
 def test_a_known_word_that_no_production_takes_is_left_over_too() -> None:

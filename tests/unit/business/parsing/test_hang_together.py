@@ -3,7 +3,7 @@
 import pytest
 
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
+from business.logical_query.wording import build_query_sentence
 from business.parsing.base import Context, Unparseable
 from business.parsing.reader.parser import parse
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
@@ -26,7 +26,7 @@ def test_what_is_said_of_one_thing_is_asked_of_it(question: str, said: str) -> N
     language = "en" if question.isascii() else "zh"
     parsed = parse(question, LEXICON, Context(language, TODAY))
     assert isinstance(parsed, LogicalQuery), parsed
-    assert sentence(parsed, LEXICON.catalog, language, TODAY) == said
+    assert build_query_sentence(parsed, LEXICON.catalog, language, TODAY) == said
 
 
 def test_what_may_mean_another_number_is_not_read() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
+from business.logical_query.wording import build_query_sentence
 from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
@@ -92,4 +92,6 @@ def test_what_is_asked_for_is_one_thing_that_is_said() -> None:
 )  # fmt: skip
 def test_an_average_is_that_of_a_measure_and_never_one_of_groups(question: str, said: str) -> None:
     parsed = parse(question, LEXICON, Context("en", TODAY))
-    assert (sentence(parsed, LEXICON.catalog, "en", TODAY) if isinstance(parsed, LogicalQuery) else "") == said
+    assert (
+        build_query_sentence(parsed, LEXICON.catalog, "en", TODAY) if isinstance(parsed, LogicalQuery) else ""
+    ) == said

@@ -10,7 +10,7 @@ from business.logical_query.catalog import Catalog
 from business.parsing.base import Context
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
-from business.parsing.reader.words import word_lists
+from business.parsing.reader.words import load_word_lists
 from business.semantic_layer.model import SemanticLayer, Value
 from business.semantic_layer.yaml_io import read_layer
 
@@ -66,7 +66,7 @@ def is_han(phrase: str) -> bool:
 )
 def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
     found: dict[str, list[str]] = {}
-    for phrase in word_lists()["roles"][role]:
+    for phrase in load_word_lists()["roles"][role]:
         if is_han(phrase) != bool(language) or not any(sign.isalpha() for sign in phrase):
             continue
         question = EXAMPLES[role][language].format(phrase)
@@ -77,4 +77,4 @@ def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
 
 
 def test_every_role_has_a_letter() -> None:
-    assert set(word_lists()["roles"]) <= set(word_lists()["letters"])
+    assert set(load_word_lists()["roles"]) <= set(load_word_lists()["letters"])

@@ -20,23 +20,25 @@ _FORMULA = ("=", "+", "-", "@")
 
 def main() -> None:
     documents = json.loads(GIVEN.read_text(encoding="utf-8"))
-    entries = [(kind, document["title"], line) for document in documents for kind, line in _entries(document["blocks"])]
+    entries = [
+        (kind, document["title"], line) for document in documents for kind, line in _list_entries(document["blocks"])
+    ]
     if not entries:
         sys.exit("These documents have no entries: name release notes in documents.")
     with Path("release-notes.csv").open("w", newline="", encoding="utf-8-sig") as file:
         table = csv.writer(file)
         table.writerow(("kind", "document", "entry"))
-        table.writerows((kind, _cell(title), _cell(line)) for kind, title, line in entries)
+        table.writerows((kind, _escape_formula(title), _escape_formula(line)) for kind, title, line in entries)
     for kind in (*KINDS, "other"):
         found = [f"{line} ({title})" for entry, title, line in entries if entry == kind]
         print(*[f"{kind}: {line}" for line in found[:MOST]], sep="\n", end="\n" if found else "")
 
 
-def _cell(text: str) -> str:
+def _escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _entries(blocks: list[str]) -> list[tuple[str, str]]:
+def _list_entries(blocks: list[str]) -> list[tuple[str, str]]:
     """Kind and text of each line; a heading that names a kind counts for the lines below it."""
     found, under = [], ""
     for line in (" ".join(part.lstrip("-*• ").split()) for block in blocks for part in block.splitlines()):

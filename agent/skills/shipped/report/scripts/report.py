@@ -19,11 +19,11 @@ def main() -> None:
         sys.exit("There is no evidence to report: name some in evidence_ids.")
     name = re.sub(r"[^\w\- ]", "", title).strip()[:80]
     path = f"{name or 'report'}.{kind}"
-    (_document if kind == "docx" else _workbook)(evidence, title, path)
+    (_write_document if kind == "docx" else _write_workbook)(evidence, title, path)
     print(f"{path}: {len(evidence)} parts, {sum(len(item['rows']) for item in evidence)} rows of tables.")
 
 
-def _document(evidence: list[dict[str, Any]], title: str, path: str) -> None:
+def _write_document(evidence: list[dict[str, Any]], title: str, path: str) -> None:
     from docx import Document
 
     report = Document()
@@ -42,7 +42,7 @@ def _document(evidence: list[dict[str, Any]], title: str, path: str) -> None:
     report.save(path)
 
 
-def _workbook(evidence: list[dict[str, Any]], title: str, path: str) -> None:
+def _write_workbook(evidence: list[dict[str, Any]], title: str, path: str) -> None:
     from openpyxl import Workbook
     from openpyxl.styles import Font
 
@@ -53,13 +53,13 @@ def _workbook(evidence: list[dict[str, Any]], title: str, path: str) -> None:
         sheet = book.create_sheet(f"{number} {name}")
         lines = [item["columns"], *item["rows"]] if item["rows"] else [[line] for line in item["text"].splitlines()]
         for row in lines:
-            sheet.append([_cell(value) for value in row])
+            sheet.append([_escape_formula(value) for value in row])
         for cell in sheet[1] if item["rows"] else ():
             cell.font = Font(bold=True)
     book.save(path)
 
 
-def _cell(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
