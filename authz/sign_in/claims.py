@@ -56,7 +56,7 @@ def set_claim_memberships(user: User, *, provider: str, values: Iterable[str]) -
     return named - known
 
 
-# These do not call `units.join` and `units.leave`, which refuse to leave a place without a manager: the company's word
+# These do not call `units.add_member` and `units.remove_member`, which refuse to leave a place without a manager: the company's word
 # on who is in a group counts all the same.
 def _add_membership(user: User, group: Group, provider: str) -> None:
     user.groups.add(group)

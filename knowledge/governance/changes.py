@@ -149,7 +149,7 @@ def compute_end_of_day(day: date) -> datetime:
 
 
 def apply_place_change(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
-    """Make a change on a place, or show what it would do: `dry_run.carry_out`."""
+    """Make a change on a place, or show what it would do: `dry_run.apply_confirmed_change`."""
     return dry_run.apply_confirmed_change(
         by,
         lambda: change.apply(by, place),

@@ -136,7 +136,7 @@ class DocumentVersion(Guarded):
     stated: what the file says of itself (front matter), name → value.
     cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
     The lease says which worker holds the version: every write names its `lease` and is refused after a takeover.
-    lease_holder: the process that took it (`name_of_process`).
+    lease_holder: the process that took it (`find_process_name`).
     """
 
     RIGHTS_AT = "document__access_id"

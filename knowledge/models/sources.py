@@ -138,7 +138,7 @@ class Trigger(models.TextChoices):
 
 class SourceRun(models.Model):
     """One reading of a source. While it runs it holds a lease: a source has one running run, and a run that lost it writes nothing more.
-    lease_holder: the process that runs it (`name_of_process`).
+    lease_holder: the process that runs it (`find_process_name`).
 
     seen: pages in the source. problem: why the run as a whole ended early; problems: [{"what": path, "why": sentence}, …].
     """

@@ -24,7 +24,7 @@ class Piece:
 
 
 def join_visible_text(pieces: Iterable[Piece]) -> str:
-    """Return the text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
+    """Return the text that people see, with its links (`blocks.mark_link`), superscripts and subscripts in characters of their own."""
     seen = (piece for piece in pieces if not piece.hidden)
     groups = ((address, _format_pieces(group)) for address, group in groupby(seen, lambda item: item.address))
     return "".join(mark_link(text, address) if address else text for address, text in groups)

@@ -50,7 +50,7 @@ _PERIOD = re.compile(r"(?:19|20)\d\d(?:/\d{2,4})?年?|(?:[QH][1-4]|\d{1,2}月|[K
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Cell:
-    """One cell. text: as the original shows it, links by `blocks.linked`. exact: the typed value where it is another. is_name: whether
+    """One cell. text: as the original shows it, links by `blocks.mark_link`. exact: the typed value where it is another. is_name: whether
     the format marks it as a name of columns. A cell that spans several places stands in each of them, the same object.
 
     shown: the text on one line, with its links; plain: without them.

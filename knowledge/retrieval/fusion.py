@@ -13,7 +13,7 @@ Scores = NDArray[np.float32]
 
 # Of a lexical score of 1 against a cosine; both are flat from half to double, see ADR 0004.
 SENTENCE_WEIGHT = 0.1  # an embedder's own vectors: cosines lie close together
-POOLED_WEIGHT = 0.2  # vectors of `token_vectors.pooled`: cosines spread
+POOLED_WEIGHT = 0.2  # vectors of `token_vectors.pool_tokens`: cosines spread
 
 
 def fuse_scores(dense: Scores, lexical: Scores, *, weight: float) -> Scores:

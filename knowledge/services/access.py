@@ -117,7 +117,7 @@ def transfer_base(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | No
 def find_rights_carrier(place: Place) -> KnowledgeBase | Folder | None:
     """Return the row that carries the grants and denials made on this very place; None for a document without exceptions.
 
-    `authz.rights.grants.list_grants` and `denials_on` list what is on it.
+    `authz.rights.grants.list_grants` and `list_denials` list what is on it.
     """
     return find_access_node(place) if isinstance(place, Document) else place
 

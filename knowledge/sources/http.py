@@ -1,4 +1,4 @@
-"""The HTTP client of sources: addresses that `outgoing.pages` allows, at the source's pace, with limits of time and size."""
+"""The HTTP client of sources: addresses that `outgoing.build_page_policy` allows, at the source's pace, with limits of time and size."""
 
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping

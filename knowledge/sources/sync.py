@@ -56,7 +56,7 @@ class Keeper:
     told_at: float = 0.0
 
     def keep_all(self, listing: Iterable[Item | Missed]) -> None:
-        """Import all listed items, then process missing ones. listing: of `taken_in`.
+        """Import all listed items, then process missing ones. listing: of `normalise_item`.
 
         Raises Unreadable where the listing ends early, Overtaken.
         """

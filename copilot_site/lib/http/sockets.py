@@ -13,7 +13,7 @@ from django.http.request import split_domain_port, validate_host
 
 
 def find_scope_address(scope: Mapping[str, Any]) -> str:
-    """Return the client address of an ASGI scope, as `client_address` does; "" where none is known."""
+    """Return the client address of an ASGI scope, as `find_client_address` does; "" where none is known."""
     headers = dict(scope.get("headers", ()))
     forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1") if settings.TRUSTED_PROXY else ""
     client = scope.get("client") or ("",)

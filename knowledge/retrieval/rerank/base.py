@@ -14,7 +14,7 @@ class Candidate:
 
     lexical: its lexical score, 0 … 2.2.
     text: what was embedded, title and headings in front; "" unless the reranker `needs_text`.
-    tokens: its packed token vectors (`maxsim.pack`); b"" unless the reranker `needs_tokens`, or where none are kept.
+    tokens: its packed token vectors (`maxsim.pack_tokens`); b"" unless the reranker `needs_tokens`, or where none are kept.
     """
 
     lexical: float = 0.0

@@ -126,7 +126,7 @@ def test_a_set_is_compared_as_a_whole_with_names_and_titles(world: World) -> Non
 
 
 def test_what_touches_nobody_is_not_saved_either(world: World) -> None:
-    """`carry_out`, which the pages use, keeps such a change: here it is undone."""
+    """`apply_confirmed_change`, which the pages use, keeps such a change: here it is undone."""
     before = everything()
     assert effects(world.boss, on(world.travel, "give", group="Engineering", rights=["view"])) == {}
     assert everything() == before
