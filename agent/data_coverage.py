@@ -2,16 +2,11 @@
 
 import re
 
-from django.utils.translation import override
-
-from agent import texts
 from agent.notices import explain_unread_data
-from agent.passages.rules import matches_word_list
 from agent.run_state.run import Run
 from agent.run_state.state import ExploreForm
 from agent.text.words import find_content_terms
 from agent.tools.base import list_enabled_tools
-from business.models import DataSource
 from business.pipeline import HowRead, explain_reading
 from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
@@ -22,14 +17,6 @@ _ASKS_OTHERWISE = re.compile(r"how|why|when|where|.*(?:怎么|怎样|如何|为�
 MIN_UNDERSTOOD = (
     0.5  # share of a question's words of matter, in characters, from which the form stands beside passages; by hand
 )
-
-
-def tell_no_data(run: Run) -> None:
-    """Tell who asks for figures of the business that they may query no database, and whom to ask; not whether there is any."""
-    databases = DataSource.objects.visible_to(run.principal).filter(document=None)
-    if matches_word_list("asks_figures", run.state.input.normalized_query) and not databases.exists():
-        with override(run.language):
-            run.tell(str(texts.NO_DATA_OPEN))
 
 
 def read_question_by_words(run: Run, text: str = "") -> HowRead:

@@ -63,7 +63,6 @@ SOURCE_UNAPPROVED = _("Source %(numbers)s is not approved yet.")
 SOURCES_UNAPPROVED = _("Sources %(numbers)s are not approved yet.")
 SEARCH_STOPPED = _("The search stopped at its limit; the answer uses what was found so far.")
 DATA_UNREAD = _("The business data cannot answer this: %(why)s")
-NO_DATA_OPEN = _("You cannot query any business database. If you need its figures, ask an administrator.")
 DATA_SILENT = _("Business data is not available right now: its database does not respond properly.")
 
 # --- how a run ended otherwise ------------------------------------------------------------------------------------------

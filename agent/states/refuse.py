@@ -6,7 +6,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
-from agent.data_coverage import explain_unread_question, tell_no_data
+from agent.data_coverage import explain_unread_question
 from agent.events import Answer, Event, StopReason
 from agent.revocation import format_unreadable_notice
 from agent.run_state.cited_answer import Output
@@ -66,7 +66,6 @@ def _build_refusal_text(run: Run) -> str:
 
 
 def _format_nothing_found(run: Run) -> str:
-    tell_no_data(run)
     return texts.NOTHING_FOUND % {"count": select_documents(run.principal, run.scope).count()}
 
 

@@ -11,7 +11,7 @@ from agent import texts
 from agent.attribution.disagreement import add_disagreement_notices, add_disagreements
 from agent.attribution.standing import add_unapproved_notice, prefer_approved_sources
 from agent.budget import HARD
-from agent.data_coverage import offer_form, tell_no_data
+from agent.data_coverage import offer_form
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence.items import make_hit_finding, make_passage_reference, make_query_reference, make_verified_reference
 from agent.passages.answer import (
@@ -132,7 +132,6 @@ def _build_passages_part(run: Run) -> CitedAnswer | None:
         return None
     with override(run.language):
         offer_form(run)
-        tell_no_data(run)
         if folders := describe_askable_folders(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:

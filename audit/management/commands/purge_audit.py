@@ -14,10 +14,9 @@ MAX_DAYS = 36_525  # a hundred years
 
 
 def parse_days(text: str) -> int:
-    days = int(text)
-    if not 0 <= days <= MAX_DAYS:
+    if not text.isdecimal() or int(text) > MAX_DAYS:
         raise ArgumentTypeError(f"{text} is not a number of days from 0 to {MAX_DAYS}.")
-    return days
+    return int(text)
 
 
 class Command(BaseCommand):

@@ -135,7 +135,7 @@ def test_a_log_that_was_changed_is_not_purged(logbook: Logbook) -> None:
 
 def test_a_day_to_come_purges_nothing(logbook: Logbook) -> None:
     for words in (("--before", "2999-01-01"), ("--days=-730",), ("--days", "99999999999"), ("--days", "two")):
-        with pytest.raises(CommandError, match=r"in the future|is not a number of days|invalid days_kept value"):
+        with pytest.raises(CommandError, match=r"in the future|is not a number of days"):
             call_command("purge_audit", *words)
     assert numbers() == list(range(1, 21))
 

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from agent import texts
 from agent.events import References
 from authz.permissions import Right
 from authz.principal import Principal
@@ -39,7 +38,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import asked, stored, words
+from tests.integration.agent.conversations import asked, words
 from tests.sharing import Share
 from tests.tooling import called
 
@@ -210,7 +209,6 @@ STOCK = "article,on hand,checked on\nGX-7,0,2026-01-05\nGX-9,12,\nVL-2,,2026-02-
             "How many closed?": "1 status file (closed)[1]",
         }),
         ("articles.csv", STOCK, {
-            "Which articles have no on hand?": "2 articles (on hand is empty or on hand = 0): GX-7; VL-2[1]",
             "Which articles have no checked on?": "1 article (checked on is empty): GX-9[1]",
         }),
     ],
@@ -330,9 +328,3 @@ def test_whoever_manages_spreadsheets_alone_is_offered_no_databases(orders: Docu
     allow(manager, orders.knowledge_base, Right.MANAGE)
     assert is_offered(manager) == (False, 403)
     assert is_offered(make_user("root", is_superuser=True)) == (True, 200)
-
-
-def test_a_spreadsheet_is_no_business_database(opened_to: User) -> None:
-    """Who has only that still hears whom to ask for figures."""
-    row = stored(asked(Principal.of(opened_to), "How many customers did we win last month?"))
-    assert str(texts.NO_DATA_OPEN) in row.notice
