@@ -26,9 +26,9 @@ from django.contrib.auth.models import User
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens.api_tokens import issue_token
-from knowledge.services.folders import create_knowledge_base, root_folder
+from knowledge.services.folders import create_knowledge_base, find_root_folder
 keeper = Principal.of(User.objects.create_superuser("keeper", "", "{PASSWORD}"))
-folder = root_folder(create_knowledge_base(keeper, name="Lighthouse"))
+folder = find_root_folder(create_knowledge_base(keeper, name="Lighthouse"))
 print(json.dumps([issue_token(keeper, name="test", scopes=TokenScope.values)[1], str(folder.pk)]))
 """
 ANSWER_MS = 180_000

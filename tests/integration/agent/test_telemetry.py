@@ -143,9 +143,9 @@ import django
 from django.test import override_settings
 django.setup()
 import agent.runs.run
-from agent.runs.telemetry import export
+from agent.runs.telemetry import export_spans
 from copilot_site.checks import runs_can_be_reported
-export(None)
+export_spans(None)
 assert runs_can_be_reported() == []
 with override_settings(OTLP_ENDPOINT="http://127.0.0.1:4318"):
     print(runs_can_be_reported()[0].msg)
