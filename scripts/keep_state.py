@@ -6,9 +6,8 @@ import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from copilot_site.home import Home
 from copilot_site.lib.version import VERSION
-from tests.embedders import bundled_model
+from tests.embedders import home_with_model
 from tests.homes import ROOT, Checkout
 
 RELEASED = ROOT / "tests" / "released"
@@ -17,9 +16,7 @@ RELEASED = ROOT / "tests" / "released"
 def main() -> int:
     """Fill a new home, back it up, and write the backup with its keys and answers to tests/released/VERSION.tar.gz."""
     with TemporaryDirectory() as root:
-        checkout = Checkout(Path(root) / "home")
-        checkout.root.mkdir(mode=0o700)
-        Home(checkout.root).models.symlink_to(bundled_model())
+        checkout = home_with_model(Path(root) / "home")
         state = Path(root) / "state"
         state.mkdir()
         with checkout.started("up", "--services-only", until="PostgreSQL and Valkey answer."):

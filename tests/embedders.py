@@ -12,6 +12,7 @@ from typing import Any
 from knowledge.embedding.bundled import BundledEmbedder
 from knowledge.embedding.convert import prepare_model
 from knowledge.embedding.weights import WeightFile, find_weight_file
+from tests.homes import Checkout
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / ".copilot-tests" / "models"
@@ -24,6 +25,14 @@ def bundled_model() -> Path:
     """The cache folder with the converted model; converted once for all test runs."""
     prepare_model(MODELS)
     return MODELS
+
+
+def home_with_model(root: Path) -> Checkout:
+    """A new home in which the model, no part of a backup, need not be made again."""
+    root.mkdir(mode=0o700)
+    checkout = Checkout(root)
+    checkout.home.models.symlink_to(bundled_model())
+    return checkout
 
 
 @cache

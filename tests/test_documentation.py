@@ -15,7 +15,7 @@ COPIED = re.search(
 
 
 def published() -> list[Path]:
-    """What scripts/docs copies, and git keeps, as paths from the root."""
+    """Return the tracked files that scripts/docs copies, as paths from the root."""
     assert COPIED
     done = subprocess.run(
         ["git", "ls-files", *COPIED[1].replace("\\", " ").split()], cwd=ROOT, capture_output=True, text=True, check=True

@@ -318,7 +318,7 @@ def test_answers_of_other_conversations_are_neither_read_nor_stopped_here() -> N
 
 
 def program(secret: str, session_id: UUID, talk: Any, browser: Client | None = None) -> Any:
-    """What `talk` does over a socket that was opened with a token. browser: whose cookies are sent beside it."""
+    """Return the events of `talk` over a socket opened with a token. browser: its cookies are sent, too."""
 
     sent: Any = browser or Client()
     sent.token = secret

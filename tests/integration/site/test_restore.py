@@ -16,9 +16,8 @@ from django.conf import LazySettings
 from django.db import connection
 
 from copilot_site import backup
-from copilot_site.home import Home
 from copilot_site.lib.errors import InvalidInput
-from tests.embedders import bundled_model
+from tests.embedders import home_with_model
 from tests.homes import ROOT, Checkout
 from tests.integration.site.backed_up import LINE
 
@@ -52,13 +51,6 @@ def found_by(checkout: Checkout, function: str) -> dict[str, Any]:
     return found
 
 
-def with_models(root: Path) -> Checkout:
-    """A new home in which the model, no part of a backup, need not be made again."""
-    root.mkdir(mode=0o700)
-    Home(root).models.symlink_to(bundled_model())
-    return Checkout(root)
-
-
 @dataclass(frozen=True)
 class BackedUp:
     folder: Path
@@ -71,7 +63,7 @@ class BackedUp:
 def backed_up(tmp_path_factory: pytest.TempPathFactory) -> BackedUp:
     """A backup of a system whose log was signed, made while it ran."""
     folder = tmp_path_factory.mktemp("backup")
-    source = with_models(folder / "home")
+    source = home_with_model(folder / "home")
     with source.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
         assert source.manage("migrate", timeout_s=600).returncode == 0
         key = source.manage("audit_key").stdout.strip()
@@ -83,7 +75,7 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory) -> BackedUp:
 
 def restored(taken: Path, keys: Path, root: Path) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
     """A home made from a backup by the commands of the page."""
-    checkout = with_models(root)
+    checkout = home_with_model(root)
     folders = {FOLDER: taken, KEYS: keys, "/srv/copilot-restored": root}
     return checkout, run(commands("Restore into an empty home"), checkout, folders)
 
