@@ -53,20 +53,20 @@ async def iterate_readable_events(
 ) -> AsyncIterator[Event]:
     """Yield the events, each only while all of its sources are readable; events that come together share one check.
 
-    An event of quotations that are no longer readable is held back: `run.is_held_back` tells the state, which continues
-    with the rest. Any other raises EvidenceGone. alone: check each event separately, for a consumer that may be slow
+    Events of quotations that are no longer readable are held back: `run.held_back` tells the state, which continues
+    with the rest. Any others raise EvidenceGone. alone: check each event separately, for a consumer that may be slow
     and does not check again.
     """
     async for item in events:
         together = item if isinstance(item, tuple) else (item,)
+        run.held_back = together
         for moment in [(event,) for event in together] if alone else [together]:
-            if all(_has_only_own_words(run, event) for event in moment) or await sync_to_async(may_send_next_words)(
-                run
-            ):
-                for event in moment:
-                    yield event
-            else:
-                run.is_held_back = True
+            is_own = all(_has_only_own_words(run, event) for event in moment)
+            if not is_own and not await sync_to_async(may_send_next_words)(run):
+                break
+            run.held_back = run.held_back[len(moment) :]
+            for event in moment:
+                yield event
 
 
 def may_send_next_words(run: Run) -> bool:
@@ -123,7 +123,6 @@ def require_readable_sources(run: Run) -> None:
 def cut_unreadable_quotations(run: Run) -> None:
     """Remove unreadable text from the delivered quotations, and add a notice; raises EvidenceGone where nothing stays."""
     lost, answer = _find_unreadable_passages(run), run.answer
-    run.is_held_back = False
     if not lost or answer is None:
         return
     rest = answer.without({span.number for span in answer.citations if span.chunk_id in lost})

@@ -2,6 +2,7 @@
 
 import uuid
 from functools import cached_property
+from pathlib import PurePath
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -119,6 +120,12 @@ class DataSource(models.Model):
         """
         granted = Q(document=None, pk__in=SourceGrant.held_by(principal, right).values("source_id"))
         return Q(is_active=True) & (granted | Q(document__in=Document.objects.reachable_by(principal, right)))
+
+    @property
+    def names(self) -> set[str]:
+        """Return what it can be named by, in lower case: its own name, its file's title, and the file's name without the ending."""
+        of_file = (self.document.title, PurePath(self.document.filename).stem) if self.document else ()
+        return {name.lower() for name in (self.name, *of_file) if name}
 
     @cached_property
     def semantic_layer(self) -> SemanticLayer:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agent.budget import Spent
-from agent.events import Reflection, StopReason
+from agent.events import Event, Reflection, StopReason
 from agent.profiles.settings import Profile
 from agent.prompting import Prompt, load_prompt
 from agent.providers.base import ChatModel
@@ -102,11 +102,11 @@ class Run:
     company. named_by: the passage that names the query's subjects. how_read: the data's reading of the question, where
     it decided the route. earlier_query, logical_query: source and query of the conversation before, and now.
 
-    record: writes audit records. is_held_back: the last event was not sent because it was no longer readable. ticket:
-    its place in the queue, until it is over; None where nobody else waits for it. beside: concurrent tasks, ended with
-    its models. attached: files of its conversation. chosen: the person's scope, as stored. title: the one
-    that the question gave its conversation. tables: data tables in
-    scope; empty for documents only, None for no restriction.
+    record: writes audit records. held_back: the events sent together last that stayed away because they were no longer
+    readable, from the first on. ticket: its place in the queue, until it is over; None where nobody else waits for it.
+    beside: concurrent tasks, ended with its models. offered: folders that may hold the answer, for access requests.
+    attached: files of its conversation. chosen: the person's scope, as stored. title: the one that the question gave
+    its conversation. tables: data tables in scope; empty for documents only, None for no restriction.
     """
 
     session_id: UUID
@@ -148,8 +148,9 @@ class Run:
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
     record: Recorder = record_action
-    is_held_back: bool = False
+    held_back: tuple[Event, ...] = ()
     ticket: Ticket | None = None
+    offered: list[UUID] = field(default_factory=list)
     attached: Attached = field(default_factory=Attached)
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tables: tuple[TableName, ...] | None = None

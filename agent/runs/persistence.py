@@ -21,7 +21,6 @@ from audit.actions import Action, Outcome
 from audit.record import record_action
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.version import VERSION
-from knowledge.selectors import match_discoverable_folders
 
 
 class Overtaken(CopilotError):
@@ -127,7 +126,7 @@ def _build_message_columns(run: Run, began: float) -> dict[str, object]:
         "state": run.state.stored()
         | {
             "versions": collect_versions(run),
-            "offers": _list_offered_folders(run),
+            "offers": [str(folder_id) for folder_id in run.offered],
             "spent": summarise_usage(run),
             "scores": collect_stage_scores(run),
         },
@@ -145,13 +144,6 @@ def _serialise_sentence(place: int, sentence: CitedSentence) -> dict[str, object
     if sentence.gap:
         kept["gap"] = sentence.gap
     return kept if sentence.is_checked else {**kept, "is_checked": False}
-
-
-def _list_offered_folders(run: Run) -> list[str]:
-    """Return the folders named as possible places of the answer, for the page to offer access requests."""
-    if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
-        return []
-    return [str(folder.pk) for folder in match_discoverable_folders(run.principal, run.state.input.normalized_query)]
 
 
 def _store_citations(run: Run) -> None:

@@ -48,7 +48,7 @@ def _choose_refusal(run: Run) -> tuple[StopReason, str]:
         if not run.asks_tables_alone and is_scope_empty(run.principal, run.scope):
             return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
         nothing = _format_nothing_found(run)
-        if not run.asks_tables_alone and (folders := describe_askable_folders(run)):
+        if not run.asks_tables_alone and (folders := offer_folders(run)):
             return StopReason.PERMISSION_DENIED, f"{nothing}\n{folders}"
         if run.spent.stopped_by in HARD:
             return StopReason.BUDGET_EXHAUSTED, f"{nothing}\n{texts.LIMIT_CAME_FIRST}"
@@ -69,9 +69,10 @@ def _format_nothing_found(run: Run) -> str:
     return texts.NOTHING_FOUND % {"count": select_documents(run.principal, run.scope).count()}
 
 
-def describe_askable_folders(run: Run) -> str:
-    """Return a sentence, in the run's language, naming folders that may hold the answer and may be named; "" for none."""
+def offer_folders(run: Run) -> str:
+    """Offer folders that may hold the answer and may be named; return a sentence about them in the run's language, "" for none."""
     folders = match_discoverable_folders(run.principal, run.state.input.normalized_query)
+    run.offered = [folder.pk for folder in folders]
     names = str(texts.COMMA).join(f"“{folder}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 

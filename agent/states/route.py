@@ -37,10 +37,11 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     is_told = is_verified or (not run.allowed_call and await sync_to_async(_has_verified_statement)(run))
     is_known = is_told or (not run.allowed_call and _use_chosen_meaning(run, earlier))
     converses = not run.is_by_words and not _needs_no_model(run.state.input.normalized_query)
-    decide = _choose_classifier(run, is_known=is_known, converses=converses)
+    decide, compared = _choose_classifier(run, is_known=is_known, converses=converses), run.asked_of_documents
     question, ruling, steps = await sync_to_async(decide)(run, earlier)
     _store_decision(run, question, ruling)
-    if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
+    is_new = run.is_follow_up or run.asked_of_documents != compared
+    if not is_told and is_new and ruling.route in (Route.DOC, Route.HYBRID):
         await run_cpu_bound_call(_add_verified_answer, run)
     if (is_known and not is_verified) or (run.logical_query and ruling.route is Route.SQL):
         next_state = State.QUERY

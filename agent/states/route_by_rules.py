@@ -31,10 +31,9 @@ def decide_by_rules(run: Run, earlier: Earlier | None) -> Decision:
         if decision := _read_as_query_change(run, asked):
             return decision
         asked = complete_follow_up(asked, earlier.question)
-    has_data = has_business_data(run)
 
     def is_data(text: str) -> bool:
-        read = read_question_by_words(run, text) if has_data else HowRead()
+        read = read_question_by_words(run, text) if _may_query(run) else HowRead()
         if text == asked:
             run.how_read = read
         return read.is_read
@@ -80,10 +79,9 @@ def choose_next_state(run: Run, steps: Steps | None) -> State:
         return State.RETRIEVE
     if plan.route in fixed:
         return fixed[plan.route]
-    has_data = has_business_data(run)
-    if run.asks_tables_alone and has_data:
+    asks_data = (run.asks_tables_alone or plan.route in (Route.SQL, Route.HYBRID)) and has_business_data(run)
+    if run.asks_tables_alone and asks_data:
         plan.route = Route.SQL
-    asks_data = has_data and plan.route in (Route.SQL, Route.HYBRID)
     if steps and asks_data:
         plan.route, plan.subtasks = Route.HYBRID, _make_subtasks(steps)
     return State.RETRIEVE if plan.subtasks or not asks_data else State.QUERY
@@ -94,6 +92,11 @@ def _make_subtasks(steps: Steps) -> list[Subtask]:
         Subtask(tool="knowledge_search", question=steps.documents),
         Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
     ]
+
+
+def _may_query(run: Run) -> bool:
+    """Return whether profile and token allow the tool, whatever data there are."""
+    return QUERY in list_enabled_tools(run.profile.tools) and run.principal.may_use(find_tool(QUERY).scope)
 
 
 def has_business_data(run: Run) -> bool:

@@ -27,7 +27,7 @@ from agent.run_state.cited_answer import CitedAnswer, Draft
 from agent.run_state.run import Finding, Goto, Run
 from agent.run_state.state import State
 from agent.run_state.threads import run_cpu_bound_call
-from agent.states.refuse import describe_askable_folders
+from agent.states.refuse import offer_folders
 from agent.tools.knowledge_search import TOP_K
 from agent.verified_answers.telling import build_verified_answer, prepend_verified_answer
 from agent.workflow import Together, add_trace_step
@@ -48,19 +48,19 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         yield item
 
 
-async def _show_verified_answer(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
+async def _show_verified_answer(run: Run, finding: Finding) -> AsyncIterator[Event | Together | Goto]:
     """Show a verified answer as it is."""
     with override(run.language):
         answer = build_verified_answer(finding)
     add_trace_step(run, State.SYNTHESIZE, action="tell_verified")
     run.deliver(answer, TOLD)
     yield _make_references(run, answer)
-    async for event in _yield_readable_sentences(run, answer):
-        yield event
+    async for item in _yield_readable_sentences(run, answer):
+        yield item
     yield Goto(State.DONE)
 
 
-async def _show_findings(run: Run) -> AsyncIterator[Event | Goto]:
+async def _show_findings(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """Show results and passages.
 
     Where a right ends before the first is sent, they are chosen again from the rest; later, the affected ones are left
@@ -73,7 +73,7 @@ async def _show_findings(run: Run) -> AsyncIterator[Event | Goto]:
         )
         run.add(make_hit_finding(hit) for hit in run.found.hits)
     while True:
-        run.is_held_back, run.stop_reason = False, StopReason.OK
+        run.stop_reason = StopReason.OK
         await sync_to_async(remove_unreadable_evidence)(run)
         answer = _add_verified_above(run, await run_cpu_bound_call(_build_answer, run))
         if answer is None:
@@ -82,10 +82,10 @@ async def _show_findings(run: Run) -> AsyncIterator[Event | Goto]:
             return
         run.deliver(answer, UNVERIFIED if answer.kind else TOLD)
         yield _make_references(run, answer)
-        if not run.is_held_back:
+        if not run.held_back:
             break
-    async for event in _yield_readable_sentences(run, answer):
-        yield event
+    async for item in _yield_readable_sentences(run, answer):
+        yield item
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
@@ -132,7 +132,7 @@ def _build_passages_part(run: Run) -> CitedAnswer | None:
         return None
     with override(run.language):
         offer_form(run)
-        if folders := describe_askable_folders(run):
+        if folders := offer_folders(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:
             run.tell(str(texts.LIMIT_CAME_FIRST))
@@ -171,24 +171,22 @@ def _make_references(run: Run, answer: CitedAnswer) -> References:
     )
 
 
-async def _yield_readable_sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
-    """Yield the answer's sentences one by one while each is still readable; last an empty one that closes the answer."""
-    facts: dict[str, Any] = {"provider": answer.provider}
-    if answer.kind:
-        facts |= {"kind": answer.kind}
-    is_first = True
-    for slot, sentence in enumerate(answer.sentences):
-        while run.answer and sentence in run.answer.sentences:
-            gap = "" if is_first else sentence.gap or " "
-            yield Answer(content=f"{gap}{sentence.marked}", data=facts | {"slot": slot})
-            if not run.is_held_back:
-                is_first = False
-                break
-            await sync_to_async(cut_unreadable_quotations)(run)
+async def _yield_readable_sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Together]:
+    """Yield the sentences and an empty event that closes the answer, together; where some became unreadable, the rest again."""
+    facts: dict[str, Any] = {"provider": answer.provider} | ({"kind": answer.kind} if answer.kind else {})
+    closing = facts | ({"confidence": run.state.draft.confidence} if answer.kind else {})
     more = {"readings": run.state.plan.clarifying_questions, "disagreements": answer.disagreements}
-    if answer.kind:
-        facts |= {"confidence": run.state.draft.confidence}
-    yield Answer(done=True, data=facts | {name: list(value) for name, value in more.items() if value})
-    while run.is_held_back:
+    last = Answer(done=True, data=closing | {name: list(value) for name, value in more.items() if value})
+    due, is_first = list(enumerate(answer.sentences)), True
+    while True:
+        events: list[Event] = []
+        due = [(slot, sentence) for slot, sentence in due if run.answer and sentence in run.answer.sentences]
+        for slot, sentence in due:
+            gap = sentence.gap or " " if events or not is_first else ""
+            events.append(Answer(content=f"{gap}{sentence.marked}", data=facts | {"slot": slot}))
+        yield (*events, last)
+        if not run.held_back:
+            return
+        sent = len(events) + 1 - len(run.held_back)
+        due, is_first, last = due[sent:], is_first and not sent, Answer(done=True, data=closing)
         await sync_to_async(cut_unreadable_quotations)(run)
-        yield Answer(done=True, data=facts)

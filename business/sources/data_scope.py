@@ -34,7 +34,9 @@ class DataScope:
     base_ids: tuple[UUID, ...] = ()
 
     def whole(self, principal: Principal) -> Q:
-        """Return sources of which every table that the person may ask is included."""
+        """Return sources of which every table that the person may ask is included, as a filter on those they may see."""
+        if self == ALL_DATA:
+            return ~Q(pk__in=[])  # all: `Q()` in an alternative would count as nothing
         sheets = Q(document__in=list_documents_in_scope(principal, self.documents))
         return sheets | Q(document=None) if self.tables is None else sheets
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
-from pathlib import PurePath
 from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -13,7 +12,7 @@ from zoneinfo import ZoneInfo
 import psycopg
 import structlog
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -72,12 +71,6 @@ class OpenSource:
     def called(self) -> str:
         """Return what people call it in brackets behind a question; two may be called alike."""
         return self.source.name if re.search("[()（）]", self.title) else self.title
-
-    @property
-    def names(self) -> set[str]:
-        """Return what it can be named by, in lower case: its own name, its title, its file's name without the ending."""
-        stem = PurePath(self.source.document.filename).stem if self.source.document else ""
-        return {self.source.name.lower(), self.title.lower(), stem.lower()} - {""}
 
     @property
     def is_kept(self) -> bool:
@@ -174,23 +167,28 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
     Of spreadsheets that the scope does not name at most MAX_SHEETS: the one that the question names, and those whose columns lie
     nearest to it.
     """
-    whole = _list_visible_sources(principal).filter(scope.whole(principal))
-    sheets = whole.exclude(document=None).order_by("-changed_at")
-    ids = list(sheets.values_list("pk", flat=True))
-    if len(ids) > MAX_SHEETS:
-        is_named = _NAMED.match(question)
-        name = is_named["source"].strip() if is_named else ""
-        in_file = Q(document__title__iexact=name) | Q(document__filename__istartswith=f"{name}.")
-        called = sheets.filter(Q(name__iexact=name) | in_file).values_list("pk", flat=True) if name else ()
-        ids = list(dict.fromkeys([*called, *find_nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
-    rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
-    parts = _list_visible_sources(principal).filter(scope.in_part(principal))
+    whole = list(_list_visible_sources(principal).filter(scope.whole(principal)))
+    rows = dict.fromkeys([source for source in whole if source.document is None] + _choose_sheets(whole, question))
+    parts = _list_visible_sources(principal).filter(scope.in_part(principal)) if scope.tables else ()
     wanted = {**{part: scope.tables_of(part.name) for part in parts}, **rows}
     found = (
         _read_or_none(_open_under_rights, principal, entry, wanted[entry])
         for entry in sorted(wanted, key=lambda entry: entry.name)
     )
     return [opened for opened in found if opened is not None]
+
+
+def _choose_sheets(sources: Iterable[DataSource], question: str) -> list[DataSource]:
+    """Return the spreadsheets that the question names, and those nearest to it, MAX_SHEETS in all."""
+    sheets = sorted((one for one in sources if one.document), key=lambda one: one.changed_at, reverse=True)
+    if len(sheets) <= MAX_SHEETS:
+        return sheets
+    named = _NAMED.match(question)
+    name = named["source"].strip().lower() if named else None
+    by_id = {one.pk: one for one in sheets}
+    called = [one.pk for one in sheets if name in one.names]
+    nearest = find_nearest_sources(list(by_id), question, MAX_SHEETS)
+    return [by_id[pk] for pk in dict.fromkeys([*called, *nearest, *by_id])][:MAX_SHEETS]
 
 
 def has_open_source(principal: Principal, scope: DataScope) -> bool:
@@ -212,7 +210,7 @@ def select_named_source(question: str, sources: list[OpenSource]) -> tuple[str, 
     name = named["source"].strip().lower() if named else ""
     own = [opened for opened in sources if name == opened.source.name.lower()]
     chosen = own or (
-        [] if is_known_to_sources(name, sources) else [opened for opened in sources if name in opened.names]
+        [] if is_known_to_sources(name, sources) else [opened for opened in sources if name in opened.source.names]
     )
     return (named["question"], chosen) if named and chosen else (question, sources)
 

@@ -1,8 +1,9 @@
-"""An embedder that embeds a sentence once: people ask again and again about the same pages."""
+"""An embedder that embeds a text once: people ask about the same pages, and one answer uses its question several times."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from knowledge.embedding.base import Embedder
 
 RECENT_SENTENCES = 8_192  # 12.6 MB at 384 dimensions, and their texts
+RECENT_QUESTIONS = 256
 
 
 class CachedEmbedder:
-    """Another embedder with a cache of recent passage vectors. Vectors depend on text alone, so no rights are cached.
+    """Another embedder with caches of recent vectors. Vectors depend on text alone, so no rights are cached.
 
-    most: vectors that are kept; the one that was not asked for longest goes first. Thread safe.
+    most: vectors of passages that are kept; the one that was not asked for longest goes first. Thread safe.
     """
 
     def __init__(self, embedder: Embedder, *, most: int = RECENT_SENTENCES) -> None:
@@ -24,7 +26,8 @@ class CachedEmbedder:
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
         self.space, self.dimensions, self.max_tokens = embedder.space, embedder.dimensions, embedder.max_tokens
-        self.embed_query, self.count_tokens = embedder.embed_query, embedder.count_tokens
+        self.embed_query = lru_cache(RECENT_QUESTIONS)(embedder.embed_query)
+        self.count_tokens = embedder.count_tokens
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self._lock:

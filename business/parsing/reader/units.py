@@ -36,8 +36,9 @@ def normalise_text(text: str) -> str:
     currencies after numbers (“$5”).
     """
     text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
-    text = "".join(lowered if len(lowered := sign.lower()) == 1 else sign for sign in text)
-    return _SPACED.sub("", _PRICED.sub(r"\2\1", text))
+    if len(lowered := text.lower()) != len(text):  # “İ” becomes two characters; positions have to stay
+        lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    return _SPACED.sub("", _PRICED.sub(r"\2\1", lowered))
 
 
 def units_of(text: str) -> list[Unit]:

@@ -16,7 +16,11 @@ class Counting:
         self.embedded: list[str] = []
         inner = bundled()
         self.space, self.dimensions, self.max_tokens = inner.space, inner.dimensions, inner.max_tokens
-        self.embed_query, self.count_tokens = inner.embed_query, inner.count_tokens
+        self.count_tokens = inner.count_tokens
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.embedded.append(text)
+        return bundled().embed_query(text)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded += texts
@@ -31,6 +35,15 @@ def test_a_sentence_is_embedded_once_and_has_the_embedders_own_vector() -> None:
     assert inner.embedded == TEXTS[:3]
     assert np.array_equal(first, bundled().embed_passages(asked))
     assert np.array_equal(again, bundled().embed_passages(TEXTS[:3]))
+
+
+def test_a_question_is_embedded_once_and_is_no_passage() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    for _again in range(3):
+        assert np.array_equal(cached.embed_query(TEXTS[0]), bundled().embed_query(TEXTS[0]))
+    assert not np.array_equal(cached.embed_passages(TEXTS[:1])[0], cached.embed_query(TEXTS[0]))
+    assert inner.embedded == [TEXTS[0], TEXTS[0]]
 
 
 def test_what_was_not_asked_for_longest_goes_first() -> None:
