@@ -19,15 +19,13 @@ from agent import revocation
 from agent.conversations.sessions import create_session, list_branch_messages
 from agent.events import Event
 from agent.models import Session
-from agent.profiles.settings import Options
-from agent.runs.run import iterate_run_events
-from agent.runs.start import ask_question, prepare_run
+from agent.runs.start import ask_question
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import revoke_rights
 from authz.tokens.api_tokens import authenticate_token, issue_token, revoke_token
 from knowledge.models import KnowledgeBase
-from knowledge.retrieval.search import Scope, search
+from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.modelled import modelled, sent
 from tests.integration.pages.house import client_of
@@ -151,7 +149,7 @@ def every_moment(whole: Moment) -> list[int]:
 
 def after_reading(whole: Moment) -> list[int]:
     """The moments right after passages were read or looked at: between two of these nothing more is known than was."""
-    reads = [k for k, sql in enumerate(whole.statements) if 'FROM "knowledge_chunk"' in sql or _looks_again(sql)]
+    reads = [k for k, sql in enumerate(whole.statements) if 'FROM "knowledge_chunk"' in sql or looks_again(sql)]
     assert len(reads) > 1
     return [k + 1 for k in reads if k + 1 < len(whole.statements)]
 
@@ -319,7 +317,7 @@ def test_what_is_still_readable_is_answered_from_the_rest(library: Library) -> N
     run(principal, Moment(None, lambda: None), create_session(principal))  # keeps a snapshot of the rights once
     moment = Moment(None, lambda: None)
     run(principal, moment, create_session(principal))
-    looks = [k for k, sql in enumerate(moment.statements) if _looks_again(sql)]
+    looks = [k for k, sql in enumerate(moment.statements) if looks_again(sql)]
     assert len(looks) > 4, "before the choice, the references, each sentence and the end"
     for k in looks:
         with transaction.atomic():
@@ -333,38 +331,7 @@ def test_what_is_still_readable_is_answered_from_the_rest(library: Library) -> N
             assert "420,000" not in "".join(event.model_dump_json() for _come, event in events), k
 
 
-def test_sentences_sent_together_share_one_look(library: Library) -> None:
-    """For a log, whose readers look again: one look for the references, one for the sentences; a right that ends takes its own."""
-    principal = Principal.of(library.reader)
-
-    def walk(k: int | None) -> tuple[Moment, list[tuple[bool, Event]]]:
-        moment, session = Moment(k, library.revoke_right), create_session(principal)
-
-        async def collect() -> list[tuple[bool, Event]]:
-            prepared = await sync_to_async(prepare_run)(
-                principal, session.pk, QUESTION, scope=Scope(), language="en", options=Options()
-            )
-            return [(moment.has_come, event) async for event in iterate_run_events(prepared)]
-
-        with transaction.atomic(), moment.watched():
-            events = async_to_sync(collect)()
-            transaction.set_rollback(True)
-        return moment, events
-
-    whole, events = walk(None)
-    assert sum(event.response_type == "answer" and bool(event.content) for _come, event in events) == 3, (
-        "the heading, a sentence of each document"
-    )
-    looks = [k for k, sql in enumerate(whole.statements) if _looks_again(sql)]
-    assert len(looks) == 3, "before the choice, the references, the sentences"
-    for k in looks:
-        _moment, events = walk(k)
-        assert told(events) == []
-        assert "four weeks" in "".join(event.content for _come, event in events if event.response_type == "answer")
-        assert events[-1][1].response_type == "complete"
-
-
-def _looks_again(sql: str) -> bool:
+def looks_again(sql: str) -> bool:
     """Whether a statement looks at evidence again: it reads ids of chunks only."""
     return sql.startswith("WITH asked AS MATERIALIZED (SELECT c.id")
 
