@@ -9,7 +9,7 @@ from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
 from agent.run_state.run import Run
 from agent.run_state.state import ToolProblem
-from agent.tools.calling import Called
+from agent.tools.calling import CallOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +52,7 @@ def report_broken_answer(run: Run, error: ModelError) -> None:
         run.tell(str(texts.MODEL_BROKE_OFF))
 
 
-def explain_unqueried_data(run: Run, called: Called) -> None:
+def explain_unqueried_data(run: Run, called: CallOutcome) -> None:
     """Tell the person that business data could not be queried and what they can do.
 
     Data managers get the details elsewhere.

@@ -12,7 +12,7 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.chain.checkpoints import filter_valid_checkpoints, find_contradicting_files, sign_checkpoint
 from audit.chain.malformed_rows import load_readable_rows, make_unreadable_entry
-from audit.exports import FORMATS, ExportFormat, Extract, Placed, Signed
+from audit.exports import FORMATS, ChainedEntry, ExportFormat, Extract, Signed
 from audit.models import Checkpoint, Entry, Kind, Link
 from audit.record import Actor, record_action
 from audit.selectors import EntryFilter, list_links
@@ -92,7 +92,7 @@ def _find_daily_checkpoints(first: int, end: int) -> Iterator[Checkpoint]:
         yield from islice(chain.from_iterable(candidates), 1)
 
 
-def _iterate_placed_entries(chosen: EntryFilter, end: int) -> Iterator[Placed]:
+def _iterate_placed_entries(chosen: EntryFilter, end: int) -> Iterator[ChainedEntry]:
     """Yield entries in the order of the chain, up to its end when the export began; an unreadable one keeps its place."""
     after = 0
     while batch := list(
@@ -103,5 +103,5 @@ def _iterate_placed_entries(chosen: EntryFilter, end: int) -> Iterator[Placed]:
         entries = load_readable_rows(Entry, [number for *_, number in batch], instead=make_unreadable_entry)
         for seq, digest, number in batch:
             previous = before.get(seq - 1) or (cut.hash if cut and cut.seq == seq - 1 else GENESIS)
-            yield Placed(seq, bytes(previous), bytes(digest), entries.get(number) or make_unreadable_entry())
+            yield ChainedEntry(seq, bytes(previous), bytes(digest), entries.get(number) or make_unreadable_entry())
         after = batch[-1][0]

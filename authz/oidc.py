@@ -37,7 +37,7 @@ from authz.sign_in.claims import apply_claims, read_claim_values
 from authz.sign_in.client_secrets import read_stored_secret
 from authz.sign_in.password import render_refusal
 from copilot_site.lib.outgoing.addresses import build_service_policy, parse_entries, parse_url
-from copilot_site.lib.outgoing.http import ObjectAnswer, Session
+from copilot_site.lib.outgoing.http import HttpSession, ObjectAnswer
 from copilot_site.lib.text.json_input import remove_forbidden_characters, require_shallow
 
 log = structlog.get_logger(__name__)
@@ -148,12 +148,12 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True
 
-    def get_requests_session(self) -> Session:
+    def get_requests_session(self) -> HttpSession:
         """Return the session for every question to an issuer: to allowed addresses, among them that of COPILOT_OIDC_ISSUER."""
         provider: dict[str, Any] = settings.SOCIALACCOUNT_PROVIDERS.get("openid_connect", {})
         apps: list[dict[str, Any]] = provider.get("APPS", [])
         ours = parse_entries(",".join(parse_url(app["settings"]["server_url"])[0] for app in apps))
-        session = Session(
+        session = HttpSession(
             build_service_policy(is_verified=True).with_named(*ours), plain=build_service_policy().with_named(*ours)
         )
         session.answers = ObjectAnswer

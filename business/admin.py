@@ -19,7 +19,7 @@ from authz.principal import Principal
 from authz.rights.governing import filter_governed_rows
 from business.connections.postgres_session import SourceUnavailable
 from business.guard.policy import is_system_schema
-from business.models import DataSource, Engine, SourceGrant
+from business.models import DataSource, SourceEngine, SourceGrant
 from business.sandbox.sql_views import drop_all_sandboxes
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import require_allowed_schemas
@@ -103,7 +103,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
     def clean(self) -> dict[str, Any]:
         """Fill empty limits with their defaults; MySQL has one schema, the database itself."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
-        if given.get("engine") == Engine.MYSQL and "database" in given:
+        if given.get("engine") == SourceEngine.MYSQL and "database" in given:
             given["schemas"] = [given["database"]]
         empty = [name for name in LIMITS if name in given and given[name] is None]
         return given | {name: getattr(DataSource(), name) for name in empty}
@@ -262,7 +262,7 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
         """Delete the source and its database's sandboxes; if that does not answer they stay, and the page says so."""
         try:
-            if obj.engine == Engine.POSTGRESQL:
+            if obj.engine == SourceEngine.POSTGRESQL:
                 drop_all_sandboxes(obj.address)
         except (SourceUnavailable, InvalidInput) as error:
             self.refused(request, error)

@@ -14,7 +14,7 @@ from authz.principal import Principal
 from business.connections.address import Address
 from business.connections.postgres_session import SourceUnavailable, connect_to_source
 from business.execute import Access
-from business.models import DataSource, Engine
+from business.models import DataSource, SourceEngine
 from business.sandbox.setup import LOCK, set_up_own_server
 from business.sandbox.sql_views import NAMES, build_sandbox_name, drop_sandbox
 from business.sources.services import open_sources
@@ -41,7 +41,7 @@ def sweep_sandboxes() -> Swept:
     """Remove every sandbox, in every source's database, that no active person's current rights use."""
     living = find_sandboxes_in_use()
     removed, unreached, done = 0, [], set[Address]()
-    for source in DataSource.unscoped.filter(document=None, engine=Engine.POSTGRESQL):
+    for source in DataSource.unscoped.filter(document=None, engine=SourceEngine.POSTGRESQL):
         try:
             address = source.address
             if address in done:

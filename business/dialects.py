@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from business.connections.postgres_session import Rows
+from business.connections.postgres_session import FetchedRows
 from business.execute import StatementResult
 from business.guard.grammar import iterate_nodes, parse_query
 from business.guard.guard import guard_statement
-from business.guard.policy import Policy
-from business.guard.refusal import Reason, SqlRefused
-from business.guard.rewrite import Target
+from business.guard.policy import TablePolicy
+from business.guard.refusal import RefusalKind, SqlRefused
+from business.guard.rewrite import ProjectionTarget
 from business.guard.rules import list_name_parts
-from business.limits import Limits
+from business.limits import StatementLimits
 
 Dialect = Literal["duckdb", "mysql"]
-Fetch = Callable[[str, str | None], Awaitable[tuple[Rows, int | None]]]
+Fetch = Callable[[str, str | None], Awaitable[tuple[FetchedRows, int | None]]]
 """(statement, the same without our limit where that may cut rows) → rows, and how many there are where some were cut."""
 
 # The part of the guard's vocabulary that means the same everywhere once sqlglot has written it.
@@ -55,11 +55,11 @@ class DialectAccess:
     times: columns that hold times, which MySQL treats as numbers in arithmetic.
     """
 
-    policy: Policy
+    policy: TablePolicy
     dialect: Dialect
     fetch: Fetch
     times: frozenset[str] = frozenset()
-    limits: Limits = field(default_factory=Limits)
+    limits: StatementLimits = field(default_factory=StatementLimits)
 
 
 async def run_translated(access: DialectAccess, text: str, *, execute: bool = True) -> StatementResult:
@@ -67,7 +67,7 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
 
     Raises SqlRefused, and what `fetch` raises.
     """
-    checked = guard_statement(text, access.policy, Target(rows=access.limits.rows))
+    checked = guard_statement(text, access.policy, ProjectionTarget(rows=access.limits.rows))
     names = tuple(table.full_name for table in checked.tables)
     statement = translate_statement(checked.sql, access.dialect, access.times)
     if not execute:
@@ -283,6 +283,6 @@ def _collect_table_names(tree: exp.Expr) -> set[tuple[str, str]]:
 
 def _build_untranslatable_refusal(what: str) -> SqlRefused:
     return SqlRefused(
-        Reason.FUNCTION,
+        RefusalKind.FUNCTION,
         _("This source has no equal of %(what)s: ask for counts, sums, averages and dates.") % {"what": what},
     )

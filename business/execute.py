@@ -12,7 +12,7 @@ from psycopg.errors import QueryCanceled, TransactionTimeout
 
 from business.connections.address import Address
 from business.connections.postgres_session import (
-    Rows,
+    FetchedRows,
     SourceUnavailable,
     count_rows,
     explain_statement,
@@ -24,10 +24,10 @@ from business.connections.postgres_session import (
 )
 from business.guard.access_paths import Order, Path
 from business.guard.guard import GuardedSql, guard_statement, serialise_rewritten_tree
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.guard.refusal import SqlRefused
-from business.guard.rewrite import Target
-from business.limits import Limits
+from business.guard.rewrite import ProjectionTarget
+from business.limits import StatementLimits
 from business.sandbox import sql_views
 from business.sandbox.setup import harden_database
 
@@ -51,10 +51,10 @@ class Access:
     """
 
     admin: Address
-    policy: Policy
+    policy: TablePolicy
     time_zone: str = "UTC"
     is_dedicated: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: StatementLimits = field(default_factory=StatementLimits)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class StatementResult:
     """
 
     sql: str
-    rows: Rows | None
+    rows: FetchedRows | None
     total: int | None
     tables: tuple[str, ...] = ()
     read_at: datetime | None = None
@@ -77,7 +77,10 @@ async def run_sql(
     """Check a statement, and run it unless told not to. Raises SqlRefused, SourceUnavailable, SandboxRefused."""
     if protection is Protection.GUARD:
         return await _run_guarded(
-            access, access.admin, guard_statement(text, access.policy, Target(rows=access.limits.rows)), execute=execute
+            access,
+            access.admin,
+            guard_statement(text, access.policy, ProjectionTarget(rows=access.limits.rows)),
+            execute=execute,
         )
     try:
         return await _run_in_sandbox(access, text, protection, execute=execute)
@@ -96,7 +99,10 @@ async def _run_in_sandbox(access: Access, text: str, protection: Protection, *, 
         async with open_read_only(role, time_zone=access.time_zone, limits=access.limits) as connection:
             return StatementResult(text, await fetch_rows(connection, text, access.limits) if execute else None, None)
     return await _run_guarded(
-        access, role, guard_statement(text, access.policy, Target(schema, access.limits.rows)), execute=execute
+        access,
+        role,
+        guard_statement(text, access.policy, ProjectionTarget(schema, access.limits.rows)),
+        execute=execute,
     )
 
 

@@ -6,7 +6,7 @@ MAX_ROWS = 50  # of any answer, whatever the source's limit
 
 
 @dataclass(frozen=True)
-class Limits:
+class StatementLimits:
     """seconds: database time for a whole question: plan, rows and their count. rows: of an answer.
 
     gathered_bytes: most bytes aggregated into one value, by the planner; the server copies it a few times.

@@ -22,7 +22,7 @@ from authz.principal import Principal
 from authz.rights.folders import select_group_ids
 from authz.rights.managers import GuardedManager
 from business.connections.address import Address, Tls
-from business.limits import MAX_ROWS, Limits
+from business.limits import MAX_ROWS, StatementLimits
 from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
@@ -34,7 +34,7 @@ def public_schema() -> list[str]:
     return ["public"]
 
 
-class Engine(models.TextChoices):
+class SourceEngine(models.TextChoices):
     POSTGRESQL = "postgresql", "PostgreSQL"
     MYSQL = "mysql", "MySQL, MariaDB"
 
@@ -50,7 +50,9 @@ class DataSource(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.SlugField(_("name"), max_length=50, unique=True)
-    engine = models.CharField(_("kind of database"), max_length=10, choices=Engine.choices, default=Engine.POSTGRESQL)
+    engine = models.CharField(
+        _("kind of database"), max_length=10, choices=SourceEngine.choices, default=SourceEngine.POSTGRESQL
+    )
     host = models.CharField(_("host"), max_length=255, blank=True)
     port = models.PositiveIntegerField(_("port"), default=5432)
     database = models.CharField(_("database"), max_length=63)
@@ -137,8 +139,8 @@ class DataSource(models.Model):
             raise InvalidInput(message % {"name": self.name}) from error
 
     @property
-    def limits(self) -> Limits:
-        return Limits(self.max_seconds, self.max_rows, self.max_gathered_mb * 1_000_000)
+    def limits(self) -> StatementLimits:
+        return StatementLimits(self.max_seconds, self.max_rows, self.max_gathered_mb * 1_000_000)
 
     @property
     def address(self) -> Address:

@@ -27,22 +27,22 @@ from business.connections.postgres_session import (
     NO_DATABASE,
     UNREACHABLE,
     WRONG_PASSWORD,
-    Rows,
+    FetchedRows,
     SourceUnavailable,
     build_unavailable_error_from,
 )
 from business.dialects import DialectAccess
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.guard.refusal import SqlRefused, build_database_refusal, build_long_row_refusal, build_timeout_refusal
 from business.inference.catalog import Column, copy_to_temporary_table, open_scratch_connection
 from business.introspect import Unread, infer_layer
-from business.limits import Limits
+from business.limits import StatementLimits
 from business.semantic_layer.model import SemanticLayer
 from business.table_faults import build_missing_table_fault
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, check_target
 
-DEFAULTS = Limits()
+DEFAULTS = StatementLimits()
 _GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>.+?) TO .+?(?P<option> WITH GRANT OPTION)?$")
 # A binary collation for text comparisons, above all filters by org unit: “north ” and “North” are two units.
 _SETTINGS = """
@@ -72,7 +72,7 @@ class _NoPassword:
         raise pymysql.err.OperationalError(CR.CR_AUTH_PLUGIN_CANNOT_LOAD, "the server asks for the password in clear")
 
 
-def build_access(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
+def build_access(address: Address, policy: TablePolicy, layer: SemanticLayer, limits: StatementLimits) -> DialectAccess:
     """Return the source's access under this policy. Raises nothing: it does not connect yet."""
     dimensions = [item for model in layer.semantic_models for item in model.dimensions if item.type == "time"]
     times = frozenset(column for dimension in dimensions for column in dimension.columns)
@@ -80,8 +80,8 @@ def build_access(address: Address, policy: Policy, layer: SemanticLayer, limits:
 
 
 async def _fetch_rows(
-    address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
-) -> tuple[Rows, int | None]:
+    address: Address, time_zone: str, limits: StatementLimits, statement: str, uncapped: str | None
+) -> tuple[FetchedRows, int | None]:
     """Run a statement. Raises SourceUnavailable, SourceRefused, SqlRefused. A cancelled one runs to its limit."""
     return await sync_to_async(_fetch_in_transaction, thread_sensitive=False)(
         address, time_zone, limits, statement, uncapped
@@ -89,8 +89,8 @@ async def _fetch_rows(
 
 
 def _fetch_in_transaction(
-    address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
-) -> tuple[Rows, int | None]:
+    address: Address, time_zone: str, limits: StatementLimits, statement: str, uncapped: str | None
+) -> tuple[FetchedRows, int | None]:
     began = time.perf_counter()
     with open_read_only(address, time_zone=time_zone, limits=limits) as connection:
         if find_excessive_grants(connection, address.database):
@@ -113,7 +113,7 @@ def _fetch_in_transaction(
         if uncapped is not None and len(rows) == limits.rows:
             total = fetch_trusted_rows(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # guarded
         elapsed_ms = int((time.perf_counter() - began) * 1000)
-        return Rows(columns, tuple(rows), is_cut, elapsed_ms), total if total and total > limits.rows else None
+        return FetchedRows(columns, tuple(rows), is_cut, elapsed_ms), total if total and total > limits.rows else None
 
 
 def fetch_trusted_rows(
@@ -145,7 +145,7 @@ def quote_identifier(name: str) -> str:
 
 
 @contextmanager
-def open_read_only(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS) -> Iterator[Any]:
+def open_read_only(address: Address, *, time_zone: str = "UTC", limits: StatementLimits = DEFAULTS) -> Iterator[Any]:
     """Open a connection inside a read-only transaction under the limits. Raises SourceUnavailable, SqlRefused."""
     try:
         connection = _connect_to_server(address, limits)
@@ -164,7 +164,7 @@ def open_read_only(address: Address, *, time_zone: str = "UTC", limits: Limits =
         connection.close()
 
 
-def _connect_to_server(address: Address, limits: Limits) -> Any:
+def _connect_to_server(address: Address, limits: StatementLimits) -> Any:
     """Open a socket to a checked address; the certificate is checked under the host's name."""
     target = check_target(address.host, address.port, build_service_policy())
     connection = pymysql.Connection(
@@ -211,7 +211,7 @@ def _build_unavailable_error(address: Address, error: Exception) -> SourceUnavai
     return build_unavailable_error_from(address, str(_REASONS.get(code, UNREACHABLE)))
 
 
-def _convert_query_error(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
+def _convert_query_error(error: pymysql.MySQLError, limits: StatementLimits) -> SqlRefused:
     code, *message = error.args or (0,)
     return (
         build_timeout_refusal(limits.seconds)
@@ -222,7 +222,7 @@ def _convert_query_error(error: pymysql.MySQLError, limits: Limits) -> SqlRefuse
 
 SAMPLED_ROWS = 20_000  # of each view, for a draft
 MAX_NAME = 63  # bytes of a name in PostgreSQL
-DRAFTING = Limits(seconds=60)
+DRAFTING = StatementLimits(seconds=60)
 _TABLES = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
 _COLUMNS = """
 SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = %s

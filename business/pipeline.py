@@ -15,8 +15,8 @@ from business.linking.vectors import find_nearest_sources
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.logical_query.titles import describe_with_title
-from business.logical_query.wording import Meaning
-from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
+from business.logical_query.wording import QueryWording
+from business.parsing.base import Clarification, Context, MeaningChoice, Parsed, Unparseable
 from business.parsing.model.free_form import (
     StatementFault,
     find_row_limit,
@@ -43,7 +43,7 @@ class Answered:
 
     opened: OpenSource
     sql: str
-    meaning: Meaning
+    meaning: QueryWording
     result: QueryResult
     query: LogicalQuery | None = None
 
@@ -53,7 +53,7 @@ class Unanswered:
     """reasons: by source, why it does not answer. choices: possible meanings."""
 
     reasons: tuple[tuple[OpenSource, Unparseable], ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[MeaningChoice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class DataQuestion:
 
 
 @dataclass
-class Asking:
+class SourcesQuestion:
     """One question over the sources that a person may ask, read by its words alone. verified: the verified statement for a question, out
     of these sources.
     """
@@ -117,14 +117,14 @@ class Asking:
         return Answered(opened, sql, meaning, await self.run(opened, sql), query)
 
 
-def describe_free_statement(opened: OpenSource, sql: str, language: str) -> Meaning:
+def describe_free_statement(opened: OpenSource, sql: str, language: str) -> QueryWording:
     """Return the meaning of a statement that was not compiled."""
     return _add_statement_remarks(
-        Meaning(definitions=list_statement_remarks(sql, opened.catalog, language)), sql, language
+        QueryWording(definitions=list_statement_remarks(sql, opened.catalog, language)), sql, language
     )
 
 
-def _add_statement_remarks(meaning: Meaning, sql: str, language: str) -> Meaning:
+def _add_statement_remarks(meaning: QueryWording, sql: str, language: str) -> QueryWording:
     """Add what a written statement leaves out of its result."""
     limit = find_row_limit(sql)
     return replace(meaning, notes=list_statement_conditions(sql, language), limit=limit, cut=limit is not None)
@@ -213,11 +213,11 @@ def count_known_characters(opened: OpenSource, question: DataQuestion) -> int:
 
 def _list_meaning_choices(
     text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
-) -> list[Choice]:
+) -> list[MeaningChoice]:
     """Return a source's choices of meanings."""
     if isinstance(parsed, Clarification):
         return [replace(choice, source=opened.source.name) for choice in parsed.choices]
-    return [Choice(add_source_name(text, opened, among), parsed, opened.source.name)]
+    return [MeaningChoice(add_source_name(text, opened, among), parsed, opened.source.name)]
 
 
 def add_source_name(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:

@@ -51,7 +51,7 @@ ORDER BY rolname
 
 
 @dataclass(frozen=True)
-class Manifest:
+class BackupManifest:
     """The content of a backup.
 
     database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint. version: of the product.
@@ -115,7 +115,7 @@ def _write_backup(folder: Path, keys: Path) -> Iterator[str]:
         yield f"{folder / 'files'}: {copied + linked} files{shared}"
     if not load_config().secret_key:
         (folder / "secrets.json").write_text(json.dumps({KEY: settings.SECRET_KEY}))
-    made = Manifest(
+    made = BackupManifest(
         timezone.now().isoformat(),
         own,
         names[1:],
@@ -169,9 +169,9 @@ def restore_backup(folder: Path, keys: Path) -> Iterator[str]:
             settings.HOME.keep_secret(KEY, secret)
 
 
-def _read_manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> BackupManifest:
     try:
-        manifest = Manifest(**json.loads((folder / MANIFEST).read_text()))
+        manifest = BackupManifest(**json.loads((folder / MANIFEST).read_text()))
     except (FileNotFoundError, ValueError, TypeError) as error:
         raise InvalidInput(f"{folder} holds no whole backup: {MANIFEST} is missing or cannot be read.") from error
     if manifest.version and Version(manifest.version) > Version(VERSION):
@@ -181,7 +181,7 @@ def _read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _refuse_existing_data(manifest: Manifest) -> None:
+def _refuse_existing_data(manifest: BackupManifest) -> None:
     """Refuse to overwrite anything. Raises InvalidInput."""
     for place in (settings.HOME.files, *(place for _name, place in _list_audit_folders())):
         if place.is_dir() and any(place.iterdir()):
@@ -195,7 +195,7 @@ def _refuse_existing_data(manifest: Manifest) -> None:
             raise InvalidInput(f"The database {found[0]} is there: drop it, or choose another server.")
 
 
-def _read_secret_key(folder: Path, manifest: Manifest) -> str | None:
+def _read_secret_key(folder: Path, manifest: BackupManifest) -> str | None:
     """Return the key to keep in the home; None where a setting names it. Raises InvalidInput unless it is the backup's."""
     kept = folder / "secrets.json"
     given = load_config().secret_key

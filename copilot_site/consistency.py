@@ -24,7 +24,7 @@ YOUNG = timedelta(hours=1)  # a file is stored before its row commits
 
 
 @dataclass(frozen=True)
-class Statement:
+class SqlCheck:
     """A check in SQL. rows: selects one text for each fault. mend: what to do."""
 
     name: str
@@ -35,7 +35,7 @@ class Statement:
 REINDEX = "Run manage.py reindex."
 RESTORE = "Restore the last backup, and report how it came to this."
 STATEMENTS = (
-    Statement(
+    SqlCheck(
         "folder tree",
         """
         WITH RECURSIVE up (ancestor, descendant, depth, is_cut) AS (
@@ -49,7 +49,7 @@ STATEMENTS = (
         """,
         RESTORE,
     ),
-    Statement(
+    SqlCheck(
         "rights in the index",
         """
         SELECT 'passage ' || i.chunk_id FROM knowledge_chunkindex i JOIN knowledge_document d ON d.id = i.document_id
@@ -57,7 +57,7 @@ STATEMENTS = (
         """,
         REINDEX,
     ),
-    Statement(
+    SqlCheck(
         "answering versions",
         """
         SELECT 'passage ' || i.chunk_id FROM knowledge_chunkindex i JOIN knowledge_document d ON d.id = i.document_id
@@ -68,7 +68,7 @@ STATEMENTS = (
         """,
         REINDEX,
     ),
-    Statement(
+    SqlCheck(
         "passages in the index",
         """
         SELECT 'passage ' || c.id FROM knowledge_chunk c JOIN knowledge_document d ON d.current_version_id = c.version_id
@@ -84,7 +84,7 @@ STATEMENTS = (
         """,
         REINDEX,
     ),
-    Statement(
+    SqlCheck(
         "counts of folders",
         """
         SELECT 'folder ' || f.id FROM knowledge_folder f LEFT JOIN (
@@ -95,7 +95,7 @@ STATEMENTS = (
         """,
         REINDEX,
     ),
-    Statement(
+    SqlCheck(
         "unfinished work",
         """
         SELECT 'version ' || id FROM knowledge_documentversion

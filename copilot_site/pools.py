@@ -8,7 +8,7 @@ from typing import Final
 
 from copilot_site.lib.load import web_process
 from copilot_site.lib.load.fair_queue import FairQueue
-from copilot_site.lib.load.seats import Share
+from copilot_site.lib.load.seats import SeatShare
 
 PAGE, TRANSFER, EXPORT = "pages", "transfers", "exports"
 
@@ -100,7 +100,7 @@ def find_pool(method: str, route: str) -> str:
     return find_declared_pool(method, route) or (TRANSFER if route else PAGE)
 
 
-def build_shares() -> dict[str, Share]:
+def build_shares() -> dict[str, SeatShare]:
     """Return the shares of one process. A page is not worth waiting for longer than 15 s; a transfer is.
 
     One person holds less than a pool, their anonymous requests included. A party is a person's id or an address.
@@ -113,7 +113,7 @@ def build_shares() -> dict[str, Share]:
         return FairQueue(places=places, own_places=own_places, most_waiting=most_waiting)
 
     return {
-        PAGE: Share(queue(web_process.PAGES, PAGES_PER_PERSON, 400), wait_s=15.0),
-        TRANSFER: Share(queue(web_process.TRANSFERS, TRANSFERS_PER_PERSON, 200), wait_s=60.0),
-        EXPORT: Share(queue(web_process.EXPORTS, 1, 20), wait_s=60.0),
+        PAGE: SeatShare(queue(web_process.PAGES, PAGES_PER_PERSON, 400), wait_s=15.0),
+        TRANSFER: SeatShare(queue(web_process.TRANSFERS, TRANSFERS_PER_PERSON, 200), wait_s=60.0),
+        EXPORT: SeatShare(queue(web_process.EXPORTS, 1, 20), wait_s=60.0),
     }

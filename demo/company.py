@@ -38,7 +38,7 @@ class BilingualText(_Spec):
     en: str
 
 
-class Group(_Spec):
+class DemoGroup(_Spec):
     """A department, a team inside one, or a role that people of several departments have."""
 
     key: str
@@ -47,7 +47,7 @@ class Group(_Spec):
     parent: str | None = None
 
 
-class Person(_Spec):
+class DemoPerson(_Spec):
     """Somebody who can sign in; `staff` opens the administration pages."""
 
     username: str
@@ -133,8 +133,8 @@ class Company(_Spec):
     name: BilingualText
     about: BilingualText
     password: str
-    groups: tuple[Group, ...]
-    people: tuple[Person, ...]
+    groups: tuple[DemoGroup, ...]
+    people: tuple[DemoPerson, ...]
     knowledge_bases: tuple[KnowledgeBaseSpec, ...]
     grants: tuple[GrantSpec, ...]
     questions: tuple[SampleQuestion, ...]

@@ -21,7 +21,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from authz.permissions import Right
 from authz.rights.grants import grant_rights
 from copilot_site.lib.errors import Conflict
@@ -195,7 +195,7 @@ def _target(folder: Folder, owner: User, number: int) -> Target:
         start=0, end=5, length_tokens=1,
     )  # fmt: skip
     session = Session.objects.create(user=owner)
-    message = Message.objects.create(session=session, role=Role.ASSISTANT, content="Text.")
+    message = Message.objects.create(session=session, role=MessageRole.ASSISTANT, content="Text.")
     return {
         "base": base_id, "folder": folder.pk, "document": document.pk, "chunk": chunk.id, "session": session.pk,
         "message": message.pk,

@@ -14,7 +14,7 @@ from business.connections.postgres_session import open_read_only, require_afford
 from business.execute import Access, run_sql
 from business.guard.guard import guard_statement
 from business.guard.refusal import SqlRefused
-from business.guard.rewrite import Target
+from business.guard.rewrite import ProjectionTarget
 from business.sandbox import sql_views
 from copilot_site.lib.errors import InvalidInput
 from evals.guard_cases import arena, as_owner, read_case_file
@@ -76,7 +76,7 @@ async def _measured(access: Access, texts: Sequence[str], rounds: int) -> tuple[
 async def _measure(access: Access, text: str, taken: Taken) -> None:
     schema = sql_views.build_sandbox_name(access.admin, access.policy)
     began = time.process_time_ns()
-    checked = guard_statement(text, access.policy, Target(schema))
+    checked = guard_statement(text, access.policy, ProjectionTarget(schema))
     taken["guard"].append((time.process_time_ns() - began) / 1e6)
     async with open_read_only(access.admin.as_role(schema)) as connection:
         taken["plan"].append(await _ms(require_affordable_aggregates(connection, checked, access.limits)))

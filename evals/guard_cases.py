@@ -24,7 +24,7 @@ from business.guard.grammar import deparse_tree, find_outermost_select, parse_qu
 from business.guard.refusal import SqlRefused
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
-from business.limits import MAX_ROWS, Limits
+from business.limits import MAX_ROWS, StatementLimits
 from business.sandbox.scratch_database import copy_scratch_database, open_scratch_database
 from business.sandbox.sql_views import build_sandbox_name
 from business.semantic_layer.model import SemanticLayer, SemanticModel
@@ -82,7 +82,7 @@ class Arena:
 
 
 @contextmanager
-def arena(seed: Path, unit: str, *, limits: Limits = DEFAULTS) -> Iterator[Arena]:
+def arena(seed: Path, unit: str, *, limits: StatementLimits = DEFAULTS) -> Iterator[Arena]:
     """Load the seed into scratch databases and draft its source for a person of `unit`. Raises InvalidInput without the seed."""
     with open_scratch_database(seed) as address:
         layer = draft_layer(address, "scratch")

@@ -22,7 +22,7 @@ from business.linking.linker import WHOLE_COLUMNS, Linker
 from business.linking.vectors import build_nearest_search, update_vectors
 from business.models import DataSource
 from business.sandbox.scratch_database import open_scratch_database
-from business.semantic_layer.model import OrgUnit, SemanticLayer
+from business.semantic_layer.model import SemanticLayer, UnitRule
 from business.semantic_layer.rights import policy_of
 from business.semantic_layer.yaml_io import read_layer
 from copilot_site.lib.commands import read_text_file
@@ -122,7 +122,7 @@ def loaded(
 
 def opened_to_all(layer: SemanticLayer) -> SemanticLayer:
     """Open every table to everybody, because the gold statements read each table whole."""
-    shared = OrgUnit(shared_with="everyone")
+    shared = UnitRule(shared_with="everyone")
     models = tuple(m.model_copy(update={"org_unit": shared}) for m in layer.semantic_models)
     return layer.model_copy(update={"semantic_models": models})
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q
 
-from knowledge.models import DocumentVersion, ParseStatus, RunState, Source
+from knowledge.models import DocumentVersion, ParseStatus, Source, SourceRunState
 from knowledge.models.documents import UNFINISHED
 
 
@@ -29,7 +29,7 @@ def count_unfinished_versions() -> Iterator[Unfinished]:
 
 def iterate_source_readings() -> Iterator[tuple[str, datetime]]:
     """Yield the name of each active source and when it was last read without a failure, or else made."""
-    well = Q(runs__state=RunState.DONE)
+    well = Q(runs__state=SourceRunState.DONE)
     rows = Source.unscoped.filter(is_active=True).annotate(read_at=Max("runs__finished_at", filter=well))
     for source in rows.order_by("name"):
         yield source.name, source.read_at or source.created_at

@@ -10,7 +10,7 @@ from knowledge.parsers.losses import LOSSES
 
 
 @dataclass(frozen=True)
-class NotRead:
+class LostParts:
     """Parts of one kind, a key of LOSSES. text: how many of what, in the reader's language."""
 
     kind: str
@@ -18,15 +18,15 @@ class NotRead:
     text: str
 
 
-def list_unread_parts(counts: Mapping[str, int]) -> list[NotRead]:
+def list_unread_parts(counts: Mapping[str, int]) -> list[LostParts]:
     """Name the counted parts, in the order of LOSSES."""
     return [
-        NotRead(kind, counts[kind], ngettext(*forms, counts[kind]) % {"count": counts[kind]})
+        LostParts(kind, counts[kind], ngettext(*forms, counts[kind]) % {"count": counts[kind]})
         for kind, forms in LOSSES.items()
         if counts.get(kind)
     ]
 
 
-def format_unread_parts(parts: Sequence[NotRead]) -> str:
+def format_unread_parts(parts: Sequence[LostParts]) -> str:
     """Return "Not read: 2 charts drawn as pictures, 3 formulas without values.", or "" when everything was read."""
     return _("Not read: %(parts)s.") % {"parts": _(", ").join(part.text for part in parts)} if parts else ""

@@ -17,7 +17,7 @@ from knowledge.models.documents import build_pages_path
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.blocks import TABULAR, Box, PageMarks
 from knowledge.parsers.sandbox import locate_quotation_in_child, render_page_in_child, render_picture_in_child
-from knowledge.rendering import Placed, Span
+from knowledge.rendering import PlacedBlock, Span
 
 T = TypeVar("T", bytes, bytes | None)
 PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp")
@@ -81,7 +81,9 @@ def list_stored_images(storage: Storage, version_id: UUID) -> list[str]:
     return []
 
 
-def find_page_marks(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageMarks:
+def find_page_marks(
+    version: DocumentVersion, number: int, blocks: Sequence[PlacedBlock], cited: Span | None
+) -> PageMarks:
     """Return the boxes of a span on its page, by letters in a PDF. blocks: of that page. Text that is not found is not marked."""
     touched = [(block, inner) for block in blocks if cited and (inner := cited.within(block.start, block.end))]
     if not touched:
@@ -96,7 +98,7 @@ def find_page_marks(version: DocumentVersion, number: int, blocks: Sequence[Plac
     return PageMarks(0, 0, tuple(find_cited_boxes(blocks, cited)))
 
 
-def find_cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
+def find_cited_boxes(blocks: Sequence[PlacedBlock], cited: Span | None) -> list[Box]:
     """Return the parts of these blocks' lines that the span touches, as shares of the page's size, for pages without letter positions.
 
     A block knows the boxes of its lines but not which characters stand in each: characters are taken to be spread over

@@ -32,7 +32,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedBlock:
     """A block with the offset of its first character in the document's text."""
 
     block: Block
@@ -43,20 +43,20 @@ class Placed:
         return self.start + len(self.block.text)
 
 
-def place_blocks(parsed: ParsedDocument) -> list[Placed]:
+def place_blocks(parsed: ParsedDocument) -> list[PlacedBlock]:
     """Return the blocks in order, each with its place in the document's text."""
-    return [Placed(block, start) for block, start in zip(parsed.blocks, parsed.starts, strict=True)]
+    return [PlacedBlock(block, start) for block, start in zip(parsed.blocks, parsed.starts, strict=True)]
 
 
-def split_into_parts(parsed: ParsedDocument) -> list[list[Placed]]:
+def split_into_parts(parsed: ParsedDocument) -> list[list[PlacedBlock]]:
     """Return a document in parts that are shown at once: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
     blocks = place_blocks(parsed)
     if has_page_positions(parsed):
-        pages: list[list[Placed]] = [[] for _ in range(parsed.page_count or 1)]
+        pages: list[list[PlacedBlock]] = [[] for _ in range(parsed.page_count or 1)]
         for block in blocks:
             pages[min(max(block.block.page or 1, 1), len(pages)) - 1].append(block)
         return pages
-    found: list[list[Placed]] = [[]]
+    found: list[list[PlacedBlock]] = [[]]
     for block in blocks:
         if found[-1] and block.end - found[-1][0].start > PART_LENGTH:
             found.append([])
@@ -64,7 +64,7 @@ def split_into_parts(parsed: ParsedDocument) -> list[list[Placed]]:
     return found
 
 
-def find_hidden_blocks(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
+def find_hidden_blocks(parsed: ParsedDocument, found: Sequence[Sequence[PlacedBlock]], index: int) -> list[Block]:
     """Return the original's hidden blocks for the part at `index`: each goes with the block that it follows."""
     if has_page_positions(parsed):
         return [item.block for item in parsed.apart if (item.block.page or 1) == index + 1]
@@ -78,12 +78,12 @@ def has_page_positions(parsed: ParsedDocument) -> bool:
     return bool(parsed.page_count) and any(block.boxes for block in parsed.blocks)
 
 
-def find_part_index(found: Sequence[Sequence[Placed]], offset: int) -> int:
+def find_part_index(found: Sequence[Sequence[PlacedBlock]], offset: int) -> int:
     """Return the index of the part that holds a character of the document."""
     return next((i for i, part in enumerate(found) if part and offset < part[-1].end), len(found) - 1)
 
 
-def extract_excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
+def extract_excerpt(parsed: ParsedDocument, span: Span) -> list[PlacedBlock]:
     """Return the document's text within the span; a cut table keeps its column names.
 
     Its headings are all of the first level: those above them are not there.
@@ -97,7 +97,7 @@ def extract_excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
     ]
 
 
-def _cut_block(whole: Placed, inner: Span) -> Placed:
+def _cut_block(whole: PlacedBlock, inner: Span) -> PlacedBlock:
     block = whole.block
     if (inner.start, inner.end) == (0, len(block.text)):
         return whole
@@ -108,11 +108,11 @@ def _cut_block(whole: Placed, inner: Span) -> Placed:
     )
     text = head + block.text[inner.start : inner.end]
     cut = replace(block, text=text, links=links, lead=0 if inner.start else block.lead)
-    return Placed(cut, whole.start - moved)
+    return PlacedBlock(cut, whole.start - moved)
 
 
 def render_blocks(
-    blocks: Sequence[Placed], cited: Span | None = None, *, heading_from: int = 2, anchor: str = "cited"
+    blocks: Sequence[PlacedBlock], cited: Span | None = None, *, heading_from: int = 2, anchor: str = "cited"
 ) -> SafeString:
     """Return the blocks as HTML; `cited`, a span of the document's text, stands in <mark>.
 

@@ -15,7 +15,7 @@ from copilot_site.lib.load.queues import send_on_commit
 from knowledge.graph.building import fill_base_graph, is_graph_outdated
 from knowledge.graph.queueing import queue_base_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS, expire_abandoned_leases
-from knowledge.ingestion.pipeline import TEMPORARY, Share, fail_exhausted_version, run_ingestion
+from knowledge.ingestion.pipeline import TEMPORARY, WorkShare, fail_exhausted_version, run_ingestion
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import find_versions_to_cut, recut_base
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
@@ -25,7 +25,7 @@ from knowledge.services.reindex import begin_rereading, list_outdated_versions
 # A version that waits longer may have lost its message; one that waits a minute for an empty queue has. A second message is refused.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # For which one upload keeps others waiting: seconds of reading, ten for two pictures, fifteen of embedding. The rest waits with imports.
-SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
+SHARE = WorkShare(size_bytes=5_000_000, pictures=2, passages=500)
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
 INGEST = "knowledge.ingest_version"
 MAX_AHEAD = 10  # versions of one person ahead of other people's

@@ -36,7 +36,7 @@ SPREADSHEETS = (".xlsx", ".csv", ".tsv")
 
 
 @dataclass(frozen=True)
-class Page:
+class PassagePage:
     """A stretch of a document's passages. total: of the whole document; offset: of the first one here, from 0.
 
     version_number: of the version they belong to, 0 where none answers yet.
@@ -50,7 +50,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Facts:
+class CardFacts:
     """The facts on a document's catalogue card. done, total: passages indexed so far of its newest version."""
 
     document: Document
@@ -99,11 +99,13 @@ def _list_answering_passages(principal: Principal, scope: Scope) -> QuerySet[Chu
     )
 
 
-def load_passage_page(principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int) -> Page:
+def load_passage_page(
+    principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int
+) -> PassagePage:
     """Return `limit` passages of a document from the offset on; none past the end. Raises NotFound."""
     document = _find_document(principal, document_id, scope)
     rows = _list_answering_passages(principal, scope).filter(document=document).order_by("position")
-    return Page(
+    return PassagePage(
         document,
         _find_version_number(document),
         rows.count(),
@@ -112,7 +114,7 @@ def load_passage_page(principal: Principal, document_id: UUID | str, *, scope: S
     )
 
 
-def load_passages_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> Page:
+def load_passages_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> PassagePage:
     """Return a passage with `reach` passages before and behind it, in its document. Raises NotFound."""
     chunk = get_visible(Chunk, principal, id=chunk_id)
     document = _find_document(principal, chunk.document_id, scope)
@@ -120,7 +122,9 @@ def load_passages_around(principal: Principal, chunk_id: UUID | str, *, scope: S
     place = rows.filter(start__lte=chunk.start).count() - 1 if chunk.is_retired else chunk.position
     first = max(place - reach, 0)
     near = rows.filter(position__gte=first, position__lte=place + reach)
-    return Page(document, _find_version_number(document), rows.count(), first, tuple(map(build_shown_passage, near)))
+    return PassagePage(
+        document, _find_version_number(document), rows.count(), first, tuple(map(build_shown_passage, near))
+    )
 
 
 def _find_version_number(document: Document) -> int:
@@ -134,7 +138,7 @@ def _find_document(principal: Principal, document_id: UUID | str, scope: Scope) 
     return document if inside else get_visible(Document, principal, pk=UUID(int=0))
 
 
-def load_document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
+def load_document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, CardFacts]:
     """Return {requested id: facts} of the documents visible within the scope, in two statements for any number."""
     asked = {text: parsed for text in ids if (parsed := _parse_uuid(text))}
     lookup = {"version_id": OuterRef("current_version_id"), "is_retired": False}
@@ -154,13 +158,13 @@ def load_document_facts(principal: Principal, ids: Iterable[str], *, scope: Scop
     return {text: _build_facts(rows[pk], newest[pk]) for text, pk in asked.items() if pk in rows and pk in newest}
 
 
-def _build_facts(document: Document, newest: DocumentVersion) -> Facts:
+def _build_facts(document: Document, newest: DocumentVersion) -> CardFacts:
     stages: dict[str, Stage] = {stage.name: stage for stage in newest.stages.all()}
     embed = stages.get(StageName.EMBED)
     chunks: int = getattr(document, "chunk_count", None) or 0
     if newest.parse_status == ParseStatus.COMPLETED or embed is None or embed.status == StageStatus.PENDING:
-        return Facts(document, newest, chunks, chunks, chunks or None)
-    return Facts(document, newest, chunks, embed.items_done, embed.items_total)
+        return CardFacts(document, newest, chunks, chunks, chunks or None)
+    return CardFacts(document, newest, chunks, embed.items_done, embed.items_total)
 
 
 def _parse_uuid(text: str) -> UUID | None:

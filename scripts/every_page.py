@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 ID = "[0-9a-f-]{36}"
 
 
-class Place(NamedTuple):
+class PagePath(NamedTuple):
     """A page: the address where the way to it begins, and a pattern for each link that is followed from there."""
 
     name: str
@@ -18,35 +18,35 @@ class Place(NamedTuple):
 
 
 READERS = (
-    Place("library", "/library/"),
-    Place("folder", "/library/", (f"^/library/{ID}/$", f"^/library/folders/{ID}/$")),
-    Place("find", "/library/find/"),
-    Place("find-words", "/library/find/?q=rolling&state=ready"),
-    Place("search-test", "/library/search-test/?q=rolling+update&left=product&right=lexical"),
-    Place("trash", "/library/trash/"),
-    Place("kept-questions", "/library/questions/"),
-    Place("verified-answers", "/library/verified/"),
-    Place("verified-answer-new", "/library/verified/new/"),
-    Place("document", "/library/find/?q=rolling", (f"^/documents/{ID}/$",)),
-    Place("document-pdf", "/library/find/?type=.pdf", (f"^/documents/{ID}/$",)),
-    Place("document-slides", "/library/find/?type=.pptx", (f"^/documents/{ID}/$",)),
-    Place("document-table", "/library/find/?type=.xlsx", (f"^/documents/{ID}/$",)),
-    Place("graph", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$")),
-    Place("graph-name", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$", f"^/graph/{ID}/$")),
-    Place("requests", "/requests/"),
-    Place("tokens", "/tokens/"),
-    Place("password", "/password/"),
-    Place("second-factor", "/second-factor/"),
-    Place("data", "/data/"),
-    Place("conversations", "/chat/all/"),
-    Place("who-sees", "/chat/who-sees/"),
-    Place("not-found", "/documents/00000000-0000-0000-0000-000000000000/"),
+    PagePath("library", "/library/"),
+    PagePath("folder", "/library/", (f"^/library/{ID}/$", f"^/library/folders/{ID}/$")),
+    PagePath("find", "/library/find/"),
+    PagePath("find-words", "/library/find/?q=rolling&state=ready"),
+    PagePath("search-test", "/library/search-test/?q=rolling+update&left=product&right=lexical"),
+    PagePath("trash", "/library/trash/"),
+    PagePath("kept-questions", "/library/questions/"),
+    PagePath("verified-answers", "/library/verified/"),
+    PagePath("verified-answer-new", "/library/verified/new/"),
+    PagePath("document", "/library/find/?q=rolling", (f"^/documents/{ID}/$",)),
+    PagePath("document-pdf", "/library/find/?type=.pdf", (f"^/documents/{ID}/$",)),
+    PagePath("document-slides", "/library/find/?type=.pptx", (f"^/documents/{ID}/$",)),
+    PagePath("document-table", "/library/find/?type=.xlsx", (f"^/documents/{ID}/$",)),
+    PagePath("graph", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$")),
+    PagePath("graph-name", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$", f"^/graph/{ID}/$")),
+    PagePath("requests", "/requests/"),
+    PagePath("tokens", "/tokens/"),
+    PagePath("password", "/password/"),
+    PagePath("second-factor", "/second-factor/"),
+    PagePath("data", "/data/"),
+    PagePath("conversations", "/chat/all/"),
+    PagePath("who-sees", "/chat/who-sees/"),
+    PagePath("not-found", "/documents/00000000-0000-0000-0000-000000000000/"),
 )  # fmt: skip
 SOURCE = r"/admin/business/datasource/[^/]+/change/"
 LAYER = r"/admin/data-sources/[^/]+/layer/$"
 ADMINISTRATORS = (
     *(
-        Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
+        PagePath("-".join(address.strip("/").split("/")[1:]) or "home", address)
         for address in (
             "/admin/", "/admin/rights/", "/admin/people/", "/requests/waiting/", "/admin/ingestion/", "/admin/see-as/",
              "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/",
@@ -62,25 +62,25 @@ ADMINISTRATORS = (
             "/admin/knowledge/knowledgebase/", "/admin/knowledge/document/", "/admin/knowledge/folder/",
         )
     ),
-    Place("language-model-form", "/admin/language-models/add/?preset=ollama"),
-    Place("second-factor-set-up", "/second-factor/set-up/"),
-    Place("new-base", "/library/new/"),
-    Place("rights-of-base", "/admin/rights/", (r"/admin/rights/base/[^/]+/$",)),
-    Place("rights-of-folder", "/admin/rights/", (r"/admin/rights/folder/[^/]+/$",)),
-    Place("rights-matrix", "/admin/rights/", (r"/admin/rights/matrix/[^/]+/$",)),
-    Place("person", "/admin/people/", (r"/admin/people/\d+/$",)),
-    Place("account", "/admin/auth/user/", (r"/admin/auth/user/\d+/change/",)),
-    Place("unit", "/admin/authz/orgunit/", (r"/admin/authz/orgunit/\d+/change/",)),
-    Place("audit-detail", "/admin/audit/entry/", (r"/admin/audit/entry/\d+/change/",)),
-    Place("source-of-documents", "/admin/sources/", (f"/admin/sources/{ID}/$",)),
-    Place("data-source", "/admin/business/datasource/", (SOURCE,)),
-    Place("layer", "/admin/business/datasource/", (SOURCE, LAYER)),
-    Place("layer-table", "/admin/business/datasource/", (SOURCE, LAYER, r"/layer/table/")),
-    Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
-    Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
-    Place("graph-of-base", "/admin/search/", (r"^/admin/graph/[^/]+/$",)),
-    Place("passages-of-base", "/admin/search/", (r"^/admin/passages/[^/]+/$",)),
-    Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
+    PagePath("language-model-form", "/admin/language-models/add/?preset=ollama"),
+    PagePath("second-factor-set-up", "/second-factor/set-up/"),
+    PagePath("new-base", "/library/new/"),
+    PagePath("rights-of-base", "/admin/rights/", (r"/admin/rights/base/[^/]+/$",)),
+    PagePath("rights-of-folder", "/admin/rights/", (r"/admin/rights/folder/[^/]+/$",)),
+    PagePath("rights-matrix", "/admin/rights/", (r"/admin/rights/matrix/[^/]+/$",)),
+    PagePath("person", "/admin/people/", (r"/admin/people/\d+/$",)),
+    PagePath("account", "/admin/auth/user/", (r"/admin/auth/user/\d+/change/",)),
+    PagePath("unit", "/admin/authz/orgunit/", (r"/admin/authz/orgunit/\d+/change/",)),
+    PagePath("audit-detail", "/admin/audit/entry/", (r"/admin/audit/entry/\d+/change/",)),
+    PagePath("source-of-documents", "/admin/sources/", (f"/admin/sources/{ID}/$",)),
+    PagePath("data-source", "/admin/business/datasource/", (SOURCE,)),
+    PagePath("layer", "/admin/business/datasource/", (SOURCE, LAYER)),
+    PagePath("layer-table", "/admin/business/datasource/", (SOURCE, LAYER, r"/layer/table/")),
+    PagePath("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
+    PagePath("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
+    PagePath("graph-of-base", "/admin/search/", (r"^/admin/graph/[^/]+/$",)),
+    PagePath("passages-of-base", "/admin/search/", (r"^/admin/passages/[^/]+/$",)),
+    PagePath("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
 )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def links_on(page: Page) -> list[str]:
     return links
 
 
-def address_of(page: Page, url: str, place: Place, links: dict[str, list[str]]) -> str:
+def address_of(page: Page, url: str, place: PagePath, links: dict[str, list[str]]) -> str:
     """Return the address of a page, found by following the last link of each kind on the way. Raises LookupError where there is none.
 
     links: those of the pages that were opened already, by address; what is opened now is added.
@@ -106,7 +106,7 @@ def address_of(page: Page, url: str, place: Place, links: dict[str, list[str]]) 
     return address
 
 
-def addresses_of(page: Page, url: str, places: tuple[Place, ...]) -> Iterator[tuple[str, str]]:
+def addresses_of(page: Page, url: str, places: tuple[PagePath, ...]) -> Iterator[tuple[str, str]]:
     """(name, address) of each. Where the caller opens each as it comes, no page is opened twice on the way to others."""
     links: dict[str, list[str]] = {}
     for place in places:

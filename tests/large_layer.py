@@ -12,9 +12,9 @@ from business.semantic_layer.model import (
     Dimension,
     Entity,
     Measure,
-    OrgUnit,
     SemanticLayer,
     SemanticModel,
+    UnitRule,
     Value,
     Words,
 )
@@ -76,7 +76,7 @@ def _table(name: str, label: str, before: Sequence[str], columns: int, *, is_lab
         name=name,
         table=name,
         label=Words(en=name.replace("_", " "), zh=label) if is_labelled else Words(),
-        org_unit=OrgUnit(shared_with="everyone"),
+        org_unit=UnitRule(shared_with="everyone"),
         defaults=Defaults(agg_time_dimension=time),
         entities=(
             Entity(name=name, type="primary", expr=f"{name}_id"),

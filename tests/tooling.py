@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.tools.base import ToolContext, list_tools
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 
@@ -20,7 +20,7 @@ def called(
     *,
     scope: Scope | None = None,
     allowed: list[str] | None = None,
-) -> Called:
+) -> CallOutcome:
     """What came of one call; every registered tool is allowed when none is named."""
     principal = person if isinstance(person, Principal) else Principal.of(person)
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, default=str)

@@ -20,7 +20,7 @@ from agent.attribution.citations import Citations
 from agent.attribution.disagreement import add_disagreement_notices
 from agent.attribution.judge import LooksFirst, OpenSentence, judge_sentences
 from agent.attribution.sentences import CitedStatement, Sentences, is_no_answer
-from agent.attribution.slots import Part, Slots, WrittenSlot, make_checking_event
+from agent.attribution.slots import Slots, SlotSentence, WrittenSlot, make_checking_event
 from agent.attribution.standing import add_unapproved_notice
 from agent.attribution.verdict import SentenceCheck as Compared
 from agent.attribution.verdict import Verdict
@@ -49,7 +49,7 @@ JUDGED = 0.9
 class _Claim:
     """The judge's verdict on a sentence; is_said: None at the end of a call without a verdict on it."""
 
-    part: Part
+    part: SlotSentence
     is_said: bool | None
 
 
@@ -73,8 +73,8 @@ class Writer:
     abstains: bool = False
     is_in_other_language: bool = False
     _heard: asyncio.Queue[object] = field(default_factory=asyncio.Queue)
-    _uncited: list[Part] = field(default_factory=list)  # open sentences that wait for the end of the stream
-    _waiting: list[Part] = field(default_factory=list)  # for the judge
+    _uncited: list[SlotSentence] = field(default_factory=list)  # open sentences that wait for the end of the stream
+    _waiting: list[SlotSentence] = field(default_factory=list)  # for the judge
     _calls: int = 0  # judge calls in progress
     _asked: int = 0  # sentences that the judge was asked about
     _is_writing: bool = False
@@ -133,7 +133,7 @@ class Writer:
         """Yield the events of the results whose sentence was left out: each is shown with its own headline."""
         for number, finding in self.lost.items():
             if number not in self.citations.shown:
-                part = Part(CitedStatement(format_result_text(finding), (number,)), numbers=(number,))
+                part = SlotSentence(CitedStatement(format_result_text(finding), (number,)), numbers=(number,))
                 part.settle(stands=True)
                 self.strengths.append(1.0)
                 yield tuple(self._show_slot(self.slots.add(part)))
@@ -229,7 +229,7 @@ class Writer:
             if statement.closes and self.slots.last:
                 self.slots.last.is_complete = True
             return self._show_settled_slots()
-        part = Part(statement, self._before)
+        part = SlotSentence(statement, self._before)
         self._before = statement.text
         part.numbers, found = await run_cpu_bound_call(self._compare_with_evidence, statement)
         part.verdict, part.why = found.verdict, found.why
@@ -289,7 +289,7 @@ class Writer:
         task.add_done_callback(self.run.beside.discard)
         task.add_done_callback(self._heard.put_nowait)
 
-    async def _collect_verdicts(self, parts: Mapping[int, Part]) -> None:
+    async def _collect_verdicts(self, parts: Mapping[int, SlotSentence]) -> None:
         """Put the judge's verdicts into the queue as they come; none where a call fails. parts: by their number in the run."""
         run, today = self.run, timezone.localdate()
         assert run.judge is not None
@@ -305,12 +305,12 @@ class Writer:
         for part in parts.values():
             self._heard.put_nowait(_Claim(part, None))
 
-    def _make_open_sentence(self, number: int, part: Part) -> OpenSentence:
+    def _make_open_sentence(self, number: int, part: SlotSentence) -> OpenSentence:
         known = self.run.numbered
         evidence = {entry: _make_evidence(known[entry]) for entry in part.numbers if entry in known}
         return OpenSentence(number, part.statement.text, part.before, evidence)
 
-    def _settle_sentence(self, part: Part, is_said: bool | None) -> None:
+    def _settle_sentence(self, part: SlotSentence, is_said: bool | None) -> None:
         """Decide about a sentence. is_said: the judge's verdict; None where there is none."""
         is_checked = is_said is True or part.verdict is not Verdict.UNSETTLED
         is_wrong = part.verdict is Verdict.CONTRADICTED or is_said is False

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agent.attribution.quantities import Quantity, parse_quantities
+from agent.attribution.quantities import TextQuantity, parse_quantities
 from agent.attribution.words import remove_function_words, word_classes_of
 from agent.text.sentences import split_sentences
 from business.parsing.reader.units import normalise_text
@@ -47,7 +47,7 @@ class Clause:
     text: str
 
     @cached_property
-    def quantities(self) -> list[Quantity]:
+    def quantities(self) -> list[TextQuantity]:
         return [quantity for quantity in parse_quantities(self.text) if not quantity.is_soft]
 
     @cached_property
@@ -73,7 +73,7 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Statement:
+class EvidenceSentence:
     """One sentence of the evidence, with the heading above it."""
 
     text: str
@@ -89,14 +89,14 @@ def split_clauses(text: str) -> tuple[Clause, ...]:
 
 
 @lru_cache(maxsize=256)
-def split_statements(text: str) -> tuple[Statement, ...]:
+def split_statements(text: str) -> tuple[EvidenceSentence, ...]:
     """Return the sentences of a text, each with the heading before it."""
     found, head = [], ""
     for piece in split_sentences(text):
         if piece.kind == "heading":
             head = piece.text
         else:
-            found.append(Statement(piece.text, normalise_text(head)))
+            found.append(EvidenceSentence(piece.text, normalise_text(head)))
     return tuple(found)
 
 

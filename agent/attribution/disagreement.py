@@ -46,7 +46,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Stated:
+class SentenceFacts:
     """The facts of a sentence, and where it stands in its text."""
 
     start: int
@@ -133,10 +133,12 @@ def has_disagreement(one: Fact, other: Fact) -> bool:
 
 
 @lru_cache(maxsize=256)
-def list_stated_facts(text: str, today: date) -> tuple[Stated, ...]:
+def list_stated_facts(text: str, today: date) -> tuple[SentenceFacts, ...]:
     """Return the sentences of a text with their facts; each cell of a table row is joined with its first cell."""
     return tuple(
-        Stated(piece.start, piece.end, piece.text, tuple(_yield_facts(piece.text, today, is_row=piece.kind == "row")))
+        SentenceFacts(
+            piece.start, piece.end, piece.text, tuple(_yield_facts(piece.text, today, is_row=piece.kind == "row"))
+        )
         for piece in split_sentences(text)
         if piece.kind not in ("heading", "code")
     )

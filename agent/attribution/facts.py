@@ -12,8 +12,8 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
-from agent.attribution.clauses import BINDS, Clause, Statement, split_clauses, split_statements
-from agent.attribution.quantities import Quantity, parse_quantities
+from agent.attribution.clauses import BINDS, Clause, EvidenceSentence, split_clauses, split_statements
+from agent.attribution.quantities import TextQuantity, parse_quantities
 from agent.attribution.verdict import LIKELY, SUPPORTED, SentenceCheck, Verdict, make_contradicted, make_unsettled
 from agent.attribution.words import word_classes_of
 from agent.text.words import find_identifiers
@@ -50,7 +50,7 @@ def check_facts(sentence: str, text: str, *, also: str = "") -> SentenceCheck:
     return LIKELY if _can_be_calculated(claimed, text, known) else make_unsettled("not found as it stands")
 
 
-def _repeats_statement(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
+def _repeats_statement(claimed: Sequence[Clause], statement: EvidenceSentence, also: str) -> bool:
     """Return whether the statement contains each clause, with no limiting condition dropped."""
     also = normalise_text(also)
     used = [
@@ -62,7 +62,7 @@ def _repeats_statement(claimed: Sequence[Clause], statement: Statement, also: st
     return all(used) and not limits and all(item.share_in(whole) >= WHOLE for item in used if item)
 
 
-def _supports_clause(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
+def _supports_clause(each: Clause, clause: Clause, statement: EvidenceSentence, also: str) -> bool:
     around = f"{statement.head} {statement.clauses[0].text} {each.text} {also}"
     worked = {amount.number for amount in Clause(also).quantities}
     return (
@@ -77,14 +77,14 @@ def _supports_clause(each: Clause, clause: Clause, statement: Statement, also: s
     )
 
 
-def _has_other_unit(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
+def _has_other_unit(amount: TextQuantity, quantities: Sequence[TextQuantity]) -> bool:
     """Return whether the text has this number with other units only."""
     same = [fact for fact in quantities if fact.number == amount.number]
     is_there = not amount.dimension or any(amount.agrees(fact) for fact in quantities)
     return bool(same) and not is_there and all(fact.dimension for fact in same)
 
 
-def _find_conflict(clause: Clause, evidence: Sequence[Statement], quantities: Sequence[Quantity]) -> str:
+def _find_conflict(clause: Clause, evidence: Sequence[EvidenceSentence], quantities: Sequence[TextQuantity]) -> str:
     """Return how a clause contradicts evidence about the same thing: another amount, or the opposite.
 
     "" where it does not.
@@ -102,7 +102,9 @@ def _find_conflict(clause: Clause, evidence: Sequence[Statement], quantities: Se
     return ""
 
 
-def _has_conflicting_amount(amount: Quantity, there: Sequence[Quantity], quantities: Sequence[Quantity]) -> bool:
+def _has_conflicting_amount(
+    amount: TextQuantity, there: Sequence[TextQuantity], quantities: Sequence[TextQuantity]
+) -> bool:
     """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
         len(_select_same_dimension(there, amount)) == 1
@@ -111,7 +113,7 @@ def _has_conflicting_amount(amount: Quantity, there: Sequence[Quantity], quantit
     )
 
 
-def _can_be_calculated(claimed: Sequence[Clause], text: str, quantities: Sequence[Quantity]) -> bool:
+def _can_be_calculated(claimed: Sequence[Clause], text: str, quantities: Sequence[TextQuantity]) -> bool:
     """Return whether the sentence's numbers can be calculated from the text's; a match is never accidental."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
@@ -123,7 +125,7 @@ def _can_be_calculated(claimed: Sequence[Clause], text: str, quantities: Sequenc
     return any(fresh) and (_differs_in_language(whole.text, text) or whole.share_in(normalise_text(text)) >= LIKE)
 
 
-def is_derived_amount(claimed: Quantity, quantities: Sequence[Quantity], *, is_half: bool = False) -> bool:
+def is_derived_amount(claimed: TextQuantity, quantities: Sequence[TextQuantity], *, is_half: bool = False) -> bool:
     """Return whether an amount is a sum, a difference or a share of two amounts of the text.
 
     Or half of one where the sentence says half.
@@ -181,18 +183,18 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
     )
 
 
-def _find_amounts(text: str, today: date) -> list[Quantity]:
+def _find_amounts(text: str, today: date) -> list[TextQuantity]:
     """Return the amounts of a text; numbers in dates are excluded."""
     return [
         entry for part in split_clauses(mark_times(normalise_text(text), today, None)[0]) for entry in part.quantities
     ]
 
 
-def _select_same_dimension(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
+def _select_same_dimension(amounts: Sequence[TextQuantity], amount: TextQuantity) -> list[TextQuantity]:
     return [item for item in amounts if item.dimension == amount.dimension]
 
 
-def _is_sum_of_amounts(amount: Quantity, quantities: Sequence[Quantity]) -> bool:
+def _is_sum_of_amounts(amount: TextQuantity, quantities: Sequence[TextQuantity]) -> bool:
     values = [item.value for item in _select_same_dimension(quantities, amount)[:MAX_ADDED]]
     sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
     return is_derived_amount(amount, quantities) or any(map(amount.fits, sums))

@@ -67,7 +67,7 @@ EXACTLY: Final = _D("1e-9")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class TextQuantity:
     """One number of a text. value: in the base unit of its dimension; dimension "" counts things.
 
     slack: allowed deviation. number: as written, before its unit. is_soft: a word such as "one" that may not be a
@@ -86,17 +86,17 @@ class Quantity:
         """Return whether this quantity can describe the value. "四百多" means at least 400 and below the next hundred."""
         return abs(value - self.value) <= max(self.slack, EXACTLY)
 
-    def agrees(self, other: "Quantity") -> bool:
+    def agrees(self, other: "TextQuantity") -> bool:
         """Return whether both are the same amount of the same thing."""
         return self.dimension == other.dimension and (self.fits(other.value) or other.fits(self.value))
 
 
-def parse_quantities(text: str) -> list[Quantity]:
+def parse_quantities(text: str) -> list[TextQuantity]:
     """Return the quantities of a lower-case text, in order; dates and identifiers are skipped."""
     return list(_iterate_quantities(text))
 
 
-def _iterate_quantities(text: str) -> Iterator[Quantity]:
+def _iterate_quantities(text: str) -> Iterator[TextQuantity]:
     for match in _NUMBER.finditer(text):
         value, step = _parse_number(match)
         scale = _SCALES.get((match["scale"] or "").strip(), _D(1))
@@ -112,7 +112,7 @@ def _iterate_quantities(text: str) -> Iterator[Quantity]:
         if more:
             value, slack = value + step / 2, step / 2
         soft = match[0].strip() in ("one", "一", "一个", "一种") or (match["han"] == "一" and not match["unit"])
-        yield Quantity(value * factor, dimension, slack * factor, value, match.start(), match.end(), soft)
+        yield TextQuantity(value * factor, dimension, slack * factor, value, match.start(), match.end(), soft)
 
 
 def _parse_number(match: re.Match[str]) -> tuple[Decimal, Decimal]:

@@ -16,7 +16,7 @@ from agent.run_state.measures import SLOTS
 
 
 @dataclass
-class Part:
+class SlotSentence:
     """A sentence of a slot. numbers: of its evidence in the run.
 
     is_settled, stands, is_checked: the outcome of its check.
@@ -56,7 +56,7 @@ class WrittenSlot:
     """
 
     number: int
-    parts: list[Part] = field(default_factory=list)
+    parts: list[SlotSentence] = field(default_factory=list)
     is_complete: bool = False
     is_told: bool = False
     kept: list[CitedSentence] | None = None
@@ -73,7 +73,7 @@ class WrittenSlot:
         return "checked" if all(sentence.is_checked for sentence in self.kept) else "unchecked"
 
     @property
-    def standing(self) -> list[Part]:
+    def standing(self) -> list[SlotSentence]:
         """Return the sentences that passed; all lines of code or none, since half a command is a different command."""
         stands = [part for part in self.parts if part.stands]
         is_code = bool(self.parts) and self.parts[0].is_code
@@ -93,7 +93,7 @@ class Slots:
         return self.slots[-1] if self.slots else None
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SlotSentence]:
         return [part for slot in self.slots for part in slot.parts]
 
     @property
@@ -101,7 +101,7 @@ class Slots:
         """Return the sentences that passed, of all settled slots."""
         return [sentence for slot in self.slots for sentence in slot.kept or ()]
 
-    def add(self, part: Part) -> WrittenSlot:
+    def add(self, part: SlotSentence) -> WrittenSlot:
         """Add a sentence to the slot being written, or to a new one."""
         if self.last is None or self.last.is_complete:
             self.slots.append(WrittenSlot(len(self.slots)))

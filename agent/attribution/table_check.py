@@ -12,8 +12,8 @@ from datetime import date
 from decimal import Decimal
 
 from agent.attribution.clauses import Clause, content_words_of, find_missing_words, remove_quantities
-from agent.attribution.quantities import Quantity, parse_quantities
-from agent.attribution.tables import Condition, EvidenceTable, Span, parse_cell_number
+from agent.attribution.quantities import TextQuantity, parse_quantities
+from agent.attribution.tables import EvidenceTable, Span, TableFilter, parse_cell_number
 from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, make_contradicted, make_unsettled
 from agent.attribution.words import contains_word_class
 from business.parsing.reader.times import mark_times
@@ -209,7 +209,7 @@ class _Check:
         return None
 
     def _check_missing_number(
-        self, quantity: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
+        self, quantity: TextQuantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> SentenceCheck:
         """Return the finding for a number missing in the rows: wrong where they give another of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
@@ -302,7 +302,7 @@ class _Check:
         is_scoped = any(not find_missing_words(content_words_of(normalise_text(part)), text) for part in scope)
         return make_unsettled("whose rows is not said") if scope and is_counted and not is_scoped else None
 
-    def _states_condition(self, each: Condition, text: str, *, strictly: bool) -> bool:
+    def _states_condition(self, each: TableFilter, text: str, *, strictly: bool) -> bool:
         number = parse_cell_number(each.value) if each.value else None
         words = content_words_of(normalise_text(each.value or each.text))
         if number is None:
@@ -325,7 +325,7 @@ def _build_value_pattern(value: str) -> str:
     return f"{before}{re.escape(value)}{after}"
 
 
-def _matches_amount(quantity: Quantity, amount: Amount) -> bool:
+def _matches_amount(quantity: TextQuantity, amount: Amount) -> bool:
     """Return whether the number matches this amount. Only an amount of money may lack its unit."""
     kind, value = amount
     is_kind = quantity.dimension == kind or (not quantity.dimension and (kind.startswith("money") or kind == "percent"))

@@ -30,7 +30,7 @@ _CURRENCY = re.compile(r"(?:\d\s*|[（(])(CNY|EUR|USD|GBP|JPY|HKD)\b")
 
 
 @dataclass(frozen=True)
-class Condition:
+class TableFilter:
     """One filter of a query. span: of a time, its end excluded; value: of a comparison, with its field and sign."""
 
     text: str
@@ -52,7 +52,7 @@ class EvidenceTable:
     rows: tuple[tuple[str, ...], ...]
     head: str = ""
     total: int | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[TableFilter, ...] = ()
     definitions: str = ""
     scope: str = ""
     unit: str = ""
@@ -118,15 +118,15 @@ def _parse_markdown_table(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[
     return text.split("\n\n", maxsplit=1)[0], (), ()
 
 
-def _parse_condition(text: str) -> Condition:
+def _parse_condition(text: str) -> TableFilter:
     days = _DAYS.search(text)
     if days:
         end = _parse_day(days[2])
-        return Condition(text, span=(_parse_day(days[1]), end + timedelta(days=1) if end else None))
+        return TableFilter(text, span=(_parse_day(days[1]), end + timedelta(days=1) if end else None))
     compared = _COMPARED.fullmatch(text)
     if compared is None:
-        return Condition(text)
-    return Condition(text, field=compared["field"], sign=compared["sign"], value=compared["value"])
+        return TableFilter(text)
+    return TableFilter(text, field=compared["field"], sign=compared["sign"], value=compared["value"])
 
 
 def _parse_day(text: str) -> date | None:

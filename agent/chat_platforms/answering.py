@@ -17,7 +17,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from agent import texts
-from agent.chat_platforms.feishu import FeishuCalls, Link, PlatformError, Reply, TooLarge
+from agent.chat_platforms.feishu import FeishuCalls, FeishuLink, FeishuReply, PlatformError, TooLarge
 from agent.chat_platforms.messages import MAX_ATTEMPTS, claim_message, close_message, renew_claim, update_message
 from agent.chat_platforms.setting_up import build_bot_account
 from agent.connections.service_keys import KeyLost
@@ -89,20 +89,20 @@ async def _send_answer(row: ChatMessage) -> None:
     try:
         reply = await _build_reply(row, calls)
     except NotHere as refusal:
-        reply = Reply(str(refusal))
+        reply = FeishuReply(str(refusal))
     except CopilotError as error:  # too many questions at once, or one that is none
-        reply = Reply(str(error))
+        reply = FeishuReply(str(error))
     await run_web_call(calls.reply, row.message_id, reply, key=str(row.pk))
 
 
-async def _build_reply(row: ChatMessage, calls: FeishuCalls) -> Reply:
+async def _build_reply(row: ChatMessage, calls: FeishuCalls) -> FeishuReply:
     """Return the bot's reply. Raises NotHere, PlatformError, and the errors of `start_run`."""
     person = await _find_sender(row, calls)
     if row.text is None:
         raise NotHere(_("I read text only: write your question."))
     if row.text.strip().lower() == NEW:
         await run_front_call(update_message, row, {"user": person, "begins_anew": True})
-        return Reply(_("A new conversation begins with your next question."))
+        return FeishuReply(_("A new conversation begins with your next question."))
     principal = await run_front_call(Principal.of, person)
     members = await _fetch_group_members(row, calls) if row.is_group else frozenset()
     if members:
@@ -215,7 +215,9 @@ def is_answer_finished(answer_id: UUID) -> bool:
 _RULE = re.compile(r"^\|( --- \|)+\n", re.MULTILINE)  # below the head of a Markdown table: a reply is plain text
 
 
-def build_stored_reply(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
+def build_stored_reply(
+    principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool
+) -> FeishuReply:
     """Return the stored answer as a reply, under today's rights.
 
     Raises NotFound where the person or the answer is gone. is_group: the reply has no link to the conversation, which
@@ -226,14 +228,14 @@ def build_stored_reply(principal: Principal, session_id: UUID, message_id: UUID,
     for entry in replay_entries(principal, session_id, message_id):
         answer.took(json.loads(entry.body))
     if answer.error:
-        return Reply(answer.error)
+        return FeishuReply(answer.error)
     shown = get_message(principal, get_session(principal, session_id), message_id)
     lost = (
         [str(texts.LEFT_OUT_BY_RIGHTS if answer.text.strip() else texts.RIGHTS_CHANGED)] if shown.masked_count else []
     )
     choices = [f"· {choice}" for choice in answer.choices]
     parts = [_RULE.sub("", answer.text).strip(), "\n".join(choices), "\n".join([*answer.notices, *lost])]
-    links = [Link(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in answer.cited]
+    links = [FeishuLink(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in answer.cited]
     if not is_group:
-        links.append(Link("", _("Open in the chat"), site + reverse("conversation", args=[session_id])))
-    return Reply("\n\n".join(part for part in parts if part), tuple(links))
+        links.append(FeishuLink("", _("Open in the chat"), site + reverse("conversation", args=[session_id])))
+    return FeishuReply("\n\n".join(part for part in parts if part), tuple(links))

@@ -20,7 +20,7 @@ from typing import Any
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 
-from agent.connections.web_request import NotRead, send_web_request
+from agent.connections.web_request import RequestFailed, send_web_request
 from copilot_site.lib.outgoing.addresses import build_http_service_policy
 from copilot_site.lib.text.json_input import load_answer_json, load_json, remove_forbidden_characters
 
@@ -96,7 +96,7 @@ class Bot:
 
 
 @dataclass(frozen=True)
-class Link:
+class FeishuLink:
     """label: printed before it, "" for none."""
 
     label: str
@@ -105,11 +105,11 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Reply:
+class FeishuReply:
     """Paragraphs of plain text, then links, each on a line of its own."""
 
     text: str
-    links: tuple[Link, ...] = ()
+    links: tuple[FeishuLink, ...] = ()
 
 
 def parse_event_call(
@@ -254,7 +254,7 @@ class FeishuCalls:
             raise PlatformError("the group has no members")
         return frozenset(found)
 
-    def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
+    def reply(self, message_id: str, reply: FeishuReply, *, key: str) -> None:
         """Reply to a message. key: a second call with the same key sends nothing."""
         body = {"msg_type": "post", "content": json.dumps(format_post(reply), ensure_ascii=False), "uuid": key}
         self._call_api(
@@ -294,7 +294,7 @@ class FeishuCalls:
             answer = send_web_request(method, url, build_http_service_policy(url), most_bytes=MAX_BYTES, **more)
             reply: dict[str, Any] = load_answer_json(answer.body)
             code = reply["code"]
-        except NotRead as error:
+        except RequestFailed as error:
             raise PlatformError(f"{path}: {error}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise PlatformError(f"{path}: what it answers cannot be read") from error
@@ -303,7 +303,7 @@ class FeishuCalls:
         return reply
 
 
-def format_post(reply: Reply) -> dict[str, Any]:
+def format_post(reply: FeishuReply) -> dict[str, Any]:
     """Format a reply as a post, in which no text is read as a mention or a link."""
     text = reply.text if len(reply.text) <= MAX_TEXT else f"{reply.text[:MAX_TEXT].rstrip()} …"
     lines: list[list[dict[str, str]]] = [[{"tag": "text", "text": line or " "}] for line in text.splitlines()]

@@ -18,8 +18,8 @@ from copilot_site.lib.errors import PermissionDenied
 from copilot_site.lib.outgoing.addresses import (
     DEFAULT_PORTS,
     LOCAL_MODELS,
+    AddressPolicy,
     AddressRefused,
-    Policy,
     build_http_service_policy,
     is_on_this_machine,
     normalise_host,
@@ -34,7 +34,7 @@ def find_local_address(url: str) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}" if is_on_this_machine(host) else ""
 
 
-def build_model_policy(row: LanguageModel) -> Policy:
+def build_model_policy(row: LanguageModel) -> AddressPolicy:
     """Return where this model may be connected to."""
     policy = build_http_service_policy(row.base_url)
     if not row.local_address or LOCAL_MODELS not in settings.OUTGOING_ALLOW:

@@ -9,8 +9,8 @@ from typing import Any
 import requests
 from urllib3.exceptions import HTTPError, LocationParseError, ReadTimeoutError, SSLError
 
-from copilot_site.lib.outgoing.addresses import AddressRefused, Policy
-from copilot_site.lib.outgoing.http import Session, find_refusal
+from copilot_site.lib.outgoing.addresses import AddressPolicy, AddressRefused
+from copilot_site.lib.outgoing.http import HttpSession, find_refusal
 from copilot_site.lib.version import AGENT
 
 CONNECT_S, SILENCE_S, WHOLE_S = 5, 10, 20  # a connection, a pause within an answer, an answer
@@ -34,7 +34,7 @@ class Code(StrEnum):
     UNREADABLE = "unreadable"  # a file that is damaged, locked, or costs too much to read
 
 
-class NotRead(Exception):
+class RequestFailed(Exception):
     """The request failed; the code says why. status: of HTTP, where there was a response."""
 
     def __init__(self, code: Code, status: int | None = None) -> None:
@@ -66,7 +66,7 @@ class WebResponse:
             return value
 
 
-class _Session(Session):
+class _OneHopSession(HttpSession):
     """Follows no redirects: the caller checks the next address first."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
@@ -74,13 +74,19 @@ class _Session(Session):
 
 
 def send_web_request(
-    method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
+    method: str,
+    url: str,
+    policy: AddressPolicy,
+    *,
+    most_bytes: int,
+    of_types: Mapping[str, int] | None = None,
+    **more: Any,
 ) -> WebResponse:
     """Send one request with a session of its own, so that no cookie is reused.
 
     of_types: a different limit for responses of these types. more: as in `requests`. Raises NotRead.
     """
-    with _Session(policy) as session, session.within(WHOLE_S):
+    with _OneHopSession(policy) as session, session.within(WHOLE_S):
         session.headers["User-Agent"] = AGENT
         try:
             with session.request(
@@ -89,12 +95,12 @@ def send_web_request(
                 head = WebResponse(response.status_code, response.headers)
                 most = (of_types or {}).get(head.type, most_bytes)
                 answer = head if head.location else WebResponse(head.status, head.headers, _read_body(response, most))
-        except NotRead:
+        except RequestFailed:
             raise
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-            raise NotRead(Code.TIMEOUT if session.is_late else _find_error_code(error)) from error
+            raise RequestFailed(Code.TIMEOUT if session.is_late else _find_error_code(error)) from error
         if session.is_late:  # a response without a length ends with its connection
-            raise NotRead(Code.TIMEOUT, answer.status)
+            raise RequestFailed(Code.TIMEOUT, answer.status)
         return answer
 
 
@@ -109,7 +115,7 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > most_bytes:
-            raise NotRead(Code.TOO_BIG, response.status_code)
+            raise RequestFailed(Code.TOO_BIG, response.status_code)
     return b"".join(parts)
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.attachments import Attachment, ReadingProgress
 from agent.conversations.sessions import get_session
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput
@@ -41,7 +41,7 @@ def list_unsent_attachments(principal: Principal, session: Session, *, also: Col
 
 
 def _list_sent_attachment_ids(session: Session) -> set[str]:
-    rows = Message.objects.filter(session=session, role=Role.USER).exclude(attachments=[])
+    rows = Message.objects.filter(session=session, role=MessageRole.USER).exclude(attachments=[])
     return {pk for ids in rows.values_list("attachments", flat=True) for pk in ids}
 
 

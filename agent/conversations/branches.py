@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from copilot_site.lib.errors import NotFound
 
 
@@ -29,7 +29,7 @@ class Branches:
     after: UUID | None
 
 
-class Tree:
+class MessageTree:
     """Ids of messages, each with the id of its parent."""
 
     def __init__(self, rows: Iterable[tuple[UUID, UUID | None]]) -> None:
@@ -40,7 +40,7 @@ class Tree:
             self._children[parent].append(pk)
 
     @classmethod
-    def of(cls, session_id: UUID) -> "Tree":
+    def of(cls, session_id: UUID) -> "MessageTree":
         rows = Message.objects.filter(session_id=session_id).order_by("created_at", "id")
         return cls(rows.values_list("id", "parent_id"))
 
@@ -85,14 +85,14 @@ def find_parent_message(session: Session, *, follows: UUID | None, instead_of: U
     follows: an answer; None: the last one. instead_of: the question that the new one replaces. Raises NotFound.
     """
     if instead_of is not None:
-        return _find_session_message(session, instead_of, Role.USER).parent_id
+        return _find_session_message(session, instead_of, MessageRole.USER).parent_id
     if follows is not None:
-        return _find_session_message(session, follows, Role.ASSISTANT).pk
-    last = session.messages.filter(role=Role.ASSISTANT).order_by("-created_at", "-id")
+        return _find_session_message(session, follows, MessageRole.ASSISTANT).pk
+    last = session.messages.filter(role=MessageRole.ASSISTANT).order_by("-created_at", "-id")
     return last.values_list("pk", flat=True).first()
 
 
-def _find_session_message(session: Session, message_id: UUID, role: Role) -> Message:
+def _find_session_message(session: Session, message_id: UUID, role: MessageRole) -> Message:
     found = session.messages.filter(pk=message_id, role=role).first()
     if found is None:
         raise NotFound(_("There is no such message in this conversation."))

@@ -12,12 +12,12 @@ from django.utils import timezone
 from agent import texts
 from agent.conversations.sessions import list_sessions
 from agent.events import StopReason
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.passages.follow_ups import is_follow_up_question
 from agent.verified_answers.selectors import list_verified_questions
 from authz.principal import Principal
 from business.sources.services import OpenSource, open_sources
-from knowledge.documents.places import DocumentPlace, find_document_places
+from knowledge.documents.places import DocumentLocation, find_document_places
 from knowledge.library import list_knowledge_bases
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.selectors import discoverable_folders
@@ -35,7 +35,7 @@ WEEK = timedelta(days=7)
 class RecentDocument:
     id: UUID
     title: str
-    place: DocumentPlace
+    place: DocumentLocation
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _yield_earlier_questions(principal: Principal) -> Iterator[str]:
     """Yield the questions of answers, the latest first; a question that leans on the one before it means nothing here."""
     answered = Message.objects.filter(
         session__in=list_sessions(principal).filter(is_archived=False),
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
         stop_reason=StopReason.OK,
         created_at__gt=timezone.now() - WEEK,
         parent__isnull=False,

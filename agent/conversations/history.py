@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from agent.conversations.branches import Tree
+from agent.conversations.branches import MessageTree
 from agent.conversations.presentation.visibility import cited_source_of
 from agent.conversations.sessions import show_audited_messages
 from agent.events import StopReason
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.prompting import count_tokens
 from agent.run_state.state import MeantQuery, Turn
 from agent.run_state.verified_match import make_verified_source
@@ -24,17 +24,17 @@ def load_history(principal: Principal, session_id: UUID, *, before: UUID) -> lis
 
     before: id of the answer being made. Only those of its own branch: replaced questions are not included.
     """
-    way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
+    way = MessageTree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
     rows = Message.objects.filter(pk__in=way, is_complete=True)
     latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries", "pages"))
     turns: list[Turn] = []
     left = TOKENS
     for row, message in zip(latest, show_audited_messages(principal, latest), strict=True):
-        text = message.content if row.role == Role.USER else message.content[:ANSWER_CHARACTERS]
+        text = message.content if row.role == MessageRole.USER else message.content[:ANSWER_CHARACTERS]
         left -= count_tokens(text)
         if left < 0:
             break
-        role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
+        role: Literal["user", "assistant"] = "user" if row.role == MessageRole.USER else "assistant"
         stands_on = [citation.passage.chunk_id for citation in message.citations]
         numbers = {query.number for query in message.queries}
         queried = [cited_source_of(query) for query in row.queries.all() if query.number in numbers]
@@ -61,9 +61,9 @@ class Earlier:
 
 def find_earlier_question(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
     """Return the question before this one, on its branch; None where there is none."""
-    way = Tree.of(session_id).up_to(before)[:-1]
+    way = MessageTree.of(session_id).up_to(before)[:-1]
     row = (
-        Message.objects.filter(pk__in=way, role=Role.ASSISTANT, is_complete=True)
+        Message.objects.filter(pk__in=way, role=MessageRole.ASSISTANT, is_complete=True)
         .order_by("-created_at")
         .prefetch_related("citations", "queries", "pages")
         .first()

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from agent.conversations.branches import Tree
+from agent.conversations.branches import MessageTree
 from agent.conversations.made_files import list_visible_made_files, unexpired_made_files
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import show_visible_messages
-from agent.models import Citation, MadeFile, Message, Role, Session
+from agent.models import Citation, MadeFile, Message, MessageRole, Session
 from agent.profiles.kept_scope import convert_scope_to_json
 from audit.actions import Action, Outcome
 from audit.record import record_action
@@ -54,7 +54,7 @@ def search_sessions(
         found = found.filter(label=label)
     if not words:
         return found
-    questions = Message.objects.filter(session=OuterRef("pk"), role=Role.USER)
+    questions = Message.objects.filter(session=OuterRef("pk"), role=MessageRole.USER)
     in_title, in_question = Q(), Q()
     for word in words.split():
         in_title &= Q(title__icontains=word)
@@ -76,7 +76,9 @@ def delete_session(principal: Principal, session_id: UUID) -> None:
     session = get_session(principal, session_id)
     runs = [
         str(pk)
-        for pk in session.messages.filter(role=Role.ASSISTANT).order_by("created_at").values_list("pk", flat=True)
+        for pk in session.messages.filter(role=MessageRole.ASSISTANT)
+        .order_by("created_at")
+        .values_list("pk", flat=True)
     ]
     delete_conversation_files(principal, session.pk)
     session.delete()
@@ -97,7 +99,7 @@ def list_branch_messages(principal: Principal, session: Session, *, through: UUI
 
     The branch is the most recent one through the given message. Audited where evidence is shown in it. Raises NotFound.
     """
-    tree = Tree.of(session.pk)
+    tree = MessageTree.of(session.pk)
     rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries", "pages")
     shown = read_messages(principal, session, rows)
     return [replace(message, branches=tree.branches(message.id)) for message in shown]
@@ -144,7 +146,7 @@ def get_message(principal: Principal, session: Session, message_id: UUID) -> Sho
 
 def get_answer(session: Session, message_id: UUID) -> Message:
     """Return the row of a finished answer. Show of it only what the person may read today. Raises NotFound."""
-    found = session.messages.filter(pk=message_id, role=Role.ASSISTANT, is_complete=True).first()
+    found = session.messages.filter(pk=message_id, role=MessageRole.ASSISTANT, is_complete=True).first()
     if found is None:
         raise NotFound(_("There is no such message in this conversation."))
     return found

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agent.conversations.branches import Tree
+from agent.conversations.branches import MessageTree
 from agent.conversations.presentation.details import build_answer_details
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import get_answer, get_session, list_cited_document_ids, read_messages
 from agent.events import StopReason
-from agent.models import Role, Share
+from agent.models import MessageRole, Share
 from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
@@ -31,7 +31,7 @@ def share_conversation(principal: Principal, session_id: UUID, message_id: UUID)
     last = get_answer(session, message_id)
     shared, is_new = Share.objects.get_or_create(session=session, last=last)
     if is_new:
-        documents = list_cited_document_ids(Tree.of(session.pk).up_to(last.pk))
+        documents = list_cited_document_ids(MessageTree.of(session.pk).up_to(last.pk))
         detail = {"share": str(shared.pk), "up_to": str(last.pk), "documents": documents}
         record_action(principal, Action.CONVERSATION_SHARED, session, detail=detail)
     return shared
@@ -54,7 +54,7 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
     shared = Share.objects.select_related("session__user").filter(pk=share_id).first()
     if shared is None or reader.is_nobody:
         raise NotFound(_("This conversation is not shared, or no longer."))
-    way = Tree.of(shared.session_id).up_to(shared.last_id)
+    way = MessageTree.of(shared.session_id).up_to(shared.last_id)
     rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(reader, shared.session, rows)
     beside = build_answer_details(reader, shown, rows)
@@ -63,7 +63,10 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
 
 def remove_asker_details(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
     """Return the messages without what concerns the asker only: access offers, the understood question, web searches."""
-    return [_remove_asker_details_from(message) if message.role == Role.ASSISTANT else message for message in messages]
+    return [
+        _remove_asker_details_from(message) if message.role == MessageRole.ASSISTANT else message
+        for message in messages
+    ]
 
 
 def _remove_asker_details_from(message: ShownMessage) -> ShownMessage:

@@ -24,7 +24,7 @@ from agent.privacy import load_privacy_settings
 from authz.pages import require_sign_in
 from authz.principal import Principal
 from copilot_site.lib.http.forms import validate_form
-from copilot_site.lib.storage.files import Attachment
+from copilot_site.lib.storage.files import DownloadResponse
 
 
 @require_safe
@@ -113,4 +113,4 @@ def _find_safe_return_url(request: HttpRequest) -> str:
 def file_download(_request: HttpRequest, principal: Principal, session_id: UUID, file_id: UUID) -> HttpResponseBase:
     """Return a script's file as a download, never displayed by the browser."""
     found = download_made_file(principal, session_id, file_id)
-    return Attachment(bytes(found.content), found.name)
+    return DownloadResponse(bytes(found.content), found.name)

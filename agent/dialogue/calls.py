@@ -21,7 +21,7 @@ from agent.run_state.run import Run
 from agent.run_state.state import Turn
 from agent.tools.approvals import NeedsApproval, request_approval
 from agent.tools.base import Objection, Tool, ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from agent.tools.keeping import store_call_result
 from copilot_site.lib.text.json_input import load_answer_json
 
@@ -78,11 +78,11 @@ class Calls:
             has_come_on = len(self.run.findings) > known or self.has_moved
             self.run.spent.fruitless = 0 if has_come_on else self.run.spent.fruitless + 1
 
-    async def _call_one_tool(self, call: CompleteCall, ctx: ToolContext) -> Called:
+    async def _call_one_tool(self, call: CompleteCall, ctx: ToolContext) -> CallOutcome:
         async with self._places:
             return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx, outside=self.outside)
 
-    async def _request_approval(self, called: Called) -> None:
+    async def _request_approval(self, called: CallOutcome) -> None:
         """Store the first call that needs approval; the run ends by asking the person for it."""
         self.is_over = True
         if self.run.state.plan.approval or called.tool is None:
@@ -102,7 +102,7 @@ class Calls:
         run.spent.tool_calls += 1
         return ""
 
-    def _record_call(self, call: CompleteCall, called: Called, turns: list[Turn], *, ms: int) -> ToolResult:
+    def _record_call(self, call: CompleteCall, called: CallOutcome, turns: list[Turn], *, ms: int) -> ToolResult:
         store_call_result(self.run, called, ms=ms)
         if called.name == "database_query":
             explain_unqueried_data(self.run, called)

@@ -14,12 +14,12 @@ from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource
 from authz.principal import Principal
-from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
+from business.results.shown_query import QueryShown, ResultMeaning, ResultTable, TableReach
 from business.results.visibility import Queried
 from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import Facts, list_documents_in_scope
+from knowledge.tool_selectors import CardFacts, list_documents_in_scope
 
 SOURCE = "document catalogue"  # never a data source's name: those have no spaces
 _PREFIX = "document:"
@@ -48,7 +48,7 @@ STATUSES = {
 }
 
 
-def make_facts_finding(facts: Sequence[Facts], *, language: str) -> Finding:
+def make_facts_finding(facts: Sequence[CardFacts], *, language: str) -> Finding:
     """Return the facts of at least one document as one piece of evidence.
 
     Its text is bilingual, to support answers in both languages.
@@ -64,7 +64,7 @@ def make_facts_finding(facts: Sequence[Facts], *, language: str) -> Finding:
         sql="",
         sha256=hashlib.sha256(json.dumps([[one.table for one in reach], rows]).encode()).hexdigest(),
         reach=reach,
-        meaning=Meaning(headline=_format_status_counts(facts, shown)),
+        meaning=ResultMeaning(headline=_format_status_counts(facts, shown)),
         table=ResultTable(columns=(*COLUMNS[shown], *names), rows=rows),
     )
     text = "\n".join(
@@ -92,7 +92,7 @@ def make_rows_finding(
         sql=sql,
         sha256=hash_text(text),
         reach=_list_table_reaches(documents),
-        meaning=Meaning(headline=text[:HEADLINE]),
+        meaning=ResultMeaning(headline=text[:HEADLINE]),
         table=ResultTable(
             columns=tuple(columns),
             rows=tuple(map(tuple, rows[:MAX_ROWS])),
@@ -139,14 +139,14 @@ def _list_document_ids(card: Queried) -> set[UUID]:
     return {UUID(reach.table.removeprefix(_PREFIX)) for reach in card.reach if reach.table.startswith(_PREFIX)}
 
 
-def _build_facts_row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
+def _build_facts_row(facts: CardFacts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
     document, newest = facts.document, facts.newest
     status = STATUSES[language][ParseStatus(newest.parse_status)]
     values = (document.metadata.get(name, "") for name in fields)
     return document.title, document.filename, newest.size_bytes, status, facts.chunks, *values
 
 
-def _format_status_counts(facts: Sequence[Facts], language: str) -> str:
+def _format_status_counts(facts: Sequence[CardFacts], language: str) -> str:
     """Return the number of documents, and the number per status, to answer questions about all of them."""
     counts = Counter(ParseStatus(fact.newest.parse_status) for fact in facts)
     passages = sum(fact.chunks for fact in facts)
@@ -159,7 +159,7 @@ def _format_status_counts(facts: Sequence[Facts], language: str) -> str:
     return f"{len(facts)} {noun}: {parts}; {passages} passages in all."
 
 
-def _format_metadata(facts: Facts) -> str:
+def _format_metadata(facts: CardFacts) -> str:
     """Return the document's metadata fields as a text; "" for none."""
     message = "; ".join(
         f"{fold_to_one_line(name)}: {fold_to_one_line(str(value))}"
@@ -168,7 +168,7 @@ def _format_metadata(facts: Facts) -> str:
     return f"“{facts.document.title}”《{facts.document.title}》: {message}." if message else ""
 
 
-def _describe_document(facts: Facts) -> str:
+def _describe_document(facts: CardFacts) -> str:
     document, newest = facts.document, facts.newest
     status = ParseStatus(newest.parse_status)
     total = "?" if facts.total is None else facts.total

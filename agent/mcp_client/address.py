@@ -27,7 +27,7 @@ class ServiceUnusable(CopilotError):
 
 
 @dataclass(frozen=True)
-class Address:
+class ServiceAddress:
     """url, headers: of a service over HTTP. oauth: its token source.
 
     command: program, arguments and environment of a local one.
@@ -41,7 +41,7 @@ class Address:
     command: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
-def build_service_address(row: McpService) -> Address:
+def build_service_address(row: McpService) -> ServiceAddress:
     """Return the address of a service.
 
     Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is missing from the
@@ -51,17 +51,17 @@ def build_service_address(row: McpService) -> Address:
         command = load_local_commands().get(row.name)
         if command is None:
             raise ServiceUnusable(_("The server's file names no command for “%(name)s”.") % {"name": row.name})
-        return Address(row.name, row.transport, command=command)
+        return ServiceAddress(row.name, row.transport, command=command)
     require_plausible_host(parse_url(row.url)[0], build_http_service_policy(row.url))
     if row.is_signed_in_to:
         if not row.encrypted_sign_in:
             raise ServiceUnusable(_("Nobody is signed in to “%(name)s”: connect it on its page.") % {"name": row.name})
-        return Address(row.name, row.transport, row.url, oauth=SignedIn(row.pk, format_secret_place(row)))
+        return ServiceAddress(row.name, row.transport, row.url, oauth=SignedIn(row.pk, format_secret_place(row)))
     secret = open_service_secret(row)
     if row.oauth_issuer:
         client = OAuthClient(row.oauth_issuer, row.oauth_client_id, row.oauth_scope, secret)
-        return Address(row.name, row.transport, row.url, oauth=client)
-    return Address(row.name, row.transport, row.url, {row.header_name: secret} if secret else {})
+        return ServiceAddress(row.name, row.transport, row.url, oauth=client)
+    return ServiceAddress(row.name, row.transport, row.url, {row.header_name: secret} if secret else {})
 
 
 def seal_service_secret(row: McpService, secret: str) -> str:

@@ -1,6 +1,6 @@
 """The SDK's authorization code flow with PKCE, in three independent parts: discovery, code exchange, renewal.
 
-The state between them is a `Grant`. This module imports the SDK, so import it only where it is used.
+The state between them is a `IssuedTokens`. This module imports the SDK, so import it only where it is used.
 """
 
 import time
@@ -26,7 +26,7 @@ PROGRAM = "Enterprise Knowledge Copilot"  # client name shown by the issuer
 MARGIN_S = 30  # before its end, a token is renewed
 
 
-class Grant(BaseModel):
+class IssuedTokens(BaseModel):
     """Tokens of an issuer, with what is needed to renew them. verifier: of PKCE, until the code has come.
 
     ends_at: of the token, in seconds since 1970; None: unknown.
@@ -63,7 +63,7 @@ class NoPkce(OAuthFlowError):
     """The issuer does not support PKCE with S256, which is required."""
 
 
-class Refused(OAuthFlowError):
+class GrantRefused(OAuthFlowError):
     """The token is no longer accepted, and cannot be renewed."""
 
 
@@ -86,10 +86,10 @@ class Beginning(OAuthClientProvider):
         super().__init__(url, _build_client_metadata(callback, scope), _Nowhere())
         self.callback, self.issuer, self.secret = callback, issuer, secret
         self.known = OAuthClientInformationFull(client_id=client_id, issuer=issuer) if client_id else None
-        self.grant: Grant | None = None
+        self.grant: IssuedTokens | None = None
         self.address = ""  # that the person's browser goes to, without the state
 
-    async def begin(self, http: httpx2.AsyncClient, *, by_sse: bool) -> Grant:
+    async def begin(self, http: httpx2.AsyncClient, *, by_sse: bool) -> IssuedTokens:
         """Call the service unauthenticated and follow the discovery.
 
         Raises OAuthFlowError; NotWanted where no token is needed.
@@ -141,7 +141,7 @@ class Beginning(OAuthClientProvider):
                 update=self._choose_client_authentication(metadata.token_endpoint_auth_methods_supported)
             )
         pkce, scope = PKCEParameters.generate(), self.context.client_metadata.scope
-        self.grant = Grant(
+        self.grant = IssuedTokens(
             client=client,
             metadata=metadata,
             callback=self.callback,
@@ -173,15 +173,17 @@ class Beginning(OAuthClientProvider):
         return {"token_endpoint_auth_method": f"client_secret_{by}", "client_secret": self.secret}
 
 
-class Holding(OAuthClientProvider):
+class GrantedProvider(OAuthClientProvider):
     """Has a grant. Its secrets are sent only to its issuer, whatever the service names later."""
 
-    grant: Grant
+    grant: IssuedTokens
 
     def __init__(self, url: str) -> None:
         super().__init__(url, OAuthClientMetadata(redirect_uris=None), _Nowhere())
 
-    async def exchanged(self, http: httpx2.AsyncClient, grant: Grant, *, code: str, issuer: str | None) -> Grant:
+    async def exchanged(
+        self, http: httpx2.AsyncClient, grant: IssuedTokens, *, code: str, issuer: str | None
+    ) -> IssuedTokens:
         """Exchange a code for tokens, and return the grant with them. issuer: as the answer named it (RFC 9207). Raises OAuthFlowError."""
         self._apply_grant(grant)
         validate_authorization_response_iss(issuer, grant.metadata)
@@ -189,13 +191,13 @@ class Holding(OAuthClientProvider):
         await self._handle_token_response(await http.send(request))
         return self._build_successor_grant()
 
-    def _apply_grant(self, grant: Grant) -> None:
+    def _apply_grant(self, grant: IssuedTokens) -> None:
         self.grant, context = grant, self.context
         context.client_info, context.current_tokens = grant.client, grant.tokens
         context.oauth_metadata, context.protected_resource_metadata = grant.metadata, grant.resource
         context.client_metadata = _build_client_metadata(grant.callback, grant.scope)
 
-    def _build_successor_grant(self) -> Grant:
+    def _build_successor_grant(self) -> IssuedTokens:
         """Return the grant with the tokens just received."""
         tokens = self.context.current_tokens
         ends_at = time.time() + tokens.expires_in if tokens is not None and tokens.expires_in is not None else None
@@ -203,15 +205,15 @@ class Holding(OAuthClientProvider):
         return self.grant
 
 
-class Renewing(Holding):
+class Renewing(GrantedProvider):
     """Adds a grant's token to requests, and renews it when it expires or is refused early."""
 
     def __init__(
         self,
         url: str,
         *,
-        read: Callable[[], Awaitable[Grant]],
-        keep: Callable[[Grant], Awaitable[None]],
+        read: Callable[[], Awaitable[IssuedTokens]],
+        keep: Callable[[IssuedTokens], Awaitable[None]],
         alone: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
         """Set up the renewal. read, keep: load and store the grant.
@@ -235,17 +237,17 @@ class Renewing(Holding):
             if response.status_code != 401:
                 return
             if refused or self.grant.tokens is None:
-                raise Refused("a new token is refused, too")
+                raise GrantRefused("a new token is refused, too")
             refused = self.grant.tokens.access_token
 
     async def _build_renewal_request(self) -> httpx2.Request:
         if not self.context.can_refresh_token():
-            raise Refused("the issuer gave nothing to renew it with")
+            raise GrantRefused("the issuer gave nothing to renew it with")
         return await self._refresh_token()
 
     async def _store_renewed_tokens(self, response: httpx2.Response) -> None:
         if response.status_code in {400, 401}:
-            raise Refused("the issuer renews it no more")
+            raise GrantRefused("the issuer renews it no more")
         if not await self._handle_refresh_response(response):
             raise OAuthFlowError("the issuer did not answer as it should")
         await self.keep(self._build_successor_grant())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.utils.translation import gettext as _
 
-from agent.mcp_client.address import Address, ServiceUnusable
+from agent.mcp_client.address import ServiceAddress, ServiceUnusable
 from agent.mcp_client.oauth import find_error_sentence
 from agent.models.mcp_services import Transport
 from copilot_site.lib.outgoing.addresses import build_service_policy
@@ -23,14 +23,14 @@ CONNECT_S, ANSWER_S = 10.0, 55.0
 MAX_BYTES = 4_000_000  # of all that a service sends over one connection
 
 
-async def ask_service(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
+async def ask_service(address: ServiceAddress, ask: "Callable[[Client], Awaitable[T]]") -> T:
     """Connect to a service and return the result of `ask`. Raises ServiceUnusable; the caller sets the time limit."""
     async with convert_service_errors(address), _connect_to_service(address) as client:
         return await ask(client)
 
 
 @asynccontextmanager
-async def convert_service_errors(address: Address) -> AsyncIterator[None]:
+async def convert_service_errors(address: ServiceAddress) -> AsyncIterator[None]:
     """Convert any error of a service to ServiceUnusable."""
     try:
         yield
@@ -41,7 +41,7 @@ async def convert_service_errors(address: Address) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _connect_to_service(address: Address) -> "AsyncIterator[Client]":
+async def _connect_to_service(address: ServiceAddress) -> "AsyncIterator[Client]":
     from mcp import Client, StdioServerParameters
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
@@ -67,7 +67,7 @@ async def _connect_to_service(address: Address) -> "AsyncIterator[Client]":
 
 
 def make_http_client(
-    address: Address,
+    address: ServiceAddress,
     headers: dict[str, str] | None = None,
     timeout: "httpx2.Timeout | None" = None,
     auth: "httpx2.Auth | None" = None,
@@ -130,7 +130,7 @@ def _make_bounded_transport() -> "httpx2.AsyncBaseTransport":
     return Counting()
 
 
-def _describe_failure(address: Address, error: BaseException) -> str:
+def _describe_failure(address: ServiceAddress, error: BaseException) -> str:
     """Return the failure in one sentence, without the service's own words, which are untrusted."""
     refused = find_refusal(_find_first_error(error))
     if refused is not None:

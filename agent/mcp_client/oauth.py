@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import httpx2
     from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
-    from agent.mcp_client.authorization_code import Grant
+    from agent.mcp_client.authorization_code import IssuedTokens
 
 KIND = "mcp service token"  # that is sealed
 MAX_S, SHORTEST_S = 3_600, 300  # longest caching of a token; and where its issuer gives no lifetime
@@ -50,7 +50,7 @@ class OAuthClient:
 
         provider = ClientCredentialsOAuthProvider(
             server_url=url,
-            storage=_Kept(self, url),
+            storage=_KeptTokens(self, url),
             client_id=self.client_id,
             client_secret=self.secret,
             scope=self.scope or None,
@@ -61,7 +61,7 @@ class OAuthClient:
         return provider
 
 
-class _Kept:
+class _KeptTokens:
     """The SDK's token storage: one for each service, client and secret."""
 
     def __init__(self, client: OAuthClient, url: str) -> None:
@@ -103,12 +103,12 @@ def find_error_sentence(error: BaseException) -> str | None:
     """
     from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 
-    from agent.mcp_client.authorization_code import NoPkce, NotWanted, Refused
+    from agent.mcp_client.authorization_code import GrantRefused, NoPkce, NotWanted
 
     sentences = {
         NotWanted: _("“%(name)s” answers without a token: nobody needs to sign in to it."),
         NoPkce: _("The issuer of tokens for “%(name)s” takes no PKCE (S256), and nobody signs in from here without."),
-        Refused: _("The sign-in to “%(name)s” has ended: an administrator connects it again on its page."),
+        GrantRefused: _("The sign-in to “%(name)s” has ended: an administrator connects it again on its page."),
         OAuthRegistrationError: _(
             "The issuer of tokens for “%(name)s” lets no program register itself: have it name a client id for this site, and enter it."
         ),
@@ -142,9 +142,9 @@ class SignedIn:
             url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._hold_renewal_lock
         )
 
-    def read(self) -> "Grant":
+    def read(self) -> "IssuedTokens":
         """Read the stored grant. Raises Refused where nobody is signed in."""
-        from agent.mcp_client.authorization_code import Grant, Refused
+        from agent.mcp_client.authorization_code import GrantRefused, IssuedTokens
 
         kept = McpService.objects.filter(pk=self.service_id).values_list("encrypted_sign_in", flat=True)
         self._stored = kept.first() or ""
@@ -153,10 +153,10 @@ class SignedIn:
         except service_keys.KeyLost:
             opened = ""
         if not opened:
-            raise Refused("nobody is signed in")
-        return Grant.model_validate_json(opened)
+            raise GrantRefused("nobody is signed in")
+        return IssuedTokens.model_validate_json(opened)
 
-    def keep(self, grant: "Grant") -> None:
+    def keep(self, grant: "IssuedTokens") -> None:
         """Store the renewed grant, unless somebody signed out or in again meanwhile."""
         read = McpService.objects.filter(pk=self.service_id, encrypted_sign_in=self._stored)
         read.update(encrypted_sign_in=seal_grant(grant, self.place))
@@ -173,6 +173,6 @@ class SignedIn:
             await cache.adelete(key)
 
 
-def seal_grant(grant: "Grant", place: str) -> str:
+def seal_grant(grant: "IssuedTokens", place: str) -> str:
     """Seal a grant for this place alone."""
     return service_keys.seal_service_key(grant.model_dump_json(), place, of=SIGN_IN_KIND)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agent.mcp_client.address import (
-    Address,
+    ServiceAddress,
     ServiceUnusable,
     build_service_address,
     format_secret_place,
@@ -117,7 +117,7 @@ def fetch_service_tools(by: Principal, row: McpService) -> int:
     return len(found)
 
 
-async def _fetch_tool_descriptions(address: Address) -> list[dict[str, Any]]:
+async def _fetch_tool_descriptions(address: ServiceAddress) -> list[dict[str, Any]]:
     import asyncio
 
     async def pages(client: "Client") -> list[Any]:

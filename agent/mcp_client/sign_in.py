@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from agent.connections import service_keys
 from agent.mcp_client import oauth
-from agent.mcp_client.address import Address, format_secret_place, open_service_secret
+from agent.mcp_client.address import ServiceAddress, format_secret_place, open_service_secret
 from agent.mcp_client.connection import convert_service_errors, make_http_client
 from agent.models import McpService
 from agent.models.mcp_services import Transport
@@ -31,7 +31,7 @@ from copilot_site.lib.errors import InvalidInput
 if TYPE_CHECKING:
     import httpx2
 
-    from agent.mcp_client.authorization_code import Grant
+    from agent.mcp_client.authorization_code import IssuedTokens
 
 T = TypeVar("T")
 KIND = "mcp service sign-in, begun"  # that is sealed
@@ -61,7 +61,7 @@ def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
         raise InvalidInput(_("Choose first that an administrator signs in, and save."))
     secret = open_service_secret(row)
 
-    async def begin(http: "httpx2.AsyncClient") -> "tuple[str, Grant]":
+    async def begin(http: "httpx2.AsyncClient") -> "tuple[str, IssuedTokens]":
         from agent.mcp_client.authorization_code import Beginning
 
         client = {"issuer": row.oauth_issuer, "client_id": row.oauth_client_id, "secret": secret}
@@ -92,11 +92,11 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
             _("Nobody signed in to “%(name)s”: its issuer was not allowed to give a token.") % {"name": row.name}
         )
 
-    async def exchange(http: "httpx2.AsyncClient") -> "Grant":
-        from agent.mcp_client.authorization_code import Grant, Holding
+    async def exchange(http: "httpx2.AsyncClient") -> "IssuedTokens":
+        from agent.mcp_client.authorization_code import GrantedProvider, IssuedTokens
 
-        grant = Grant.model_validate_json(begun["grant"])
-        return await Holding(row.url).exchanged(http, grant, code=answer["code"], issuer=answer.get("iss"))
+        grant = IssuedTokens.model_validate_json(begun["grant"])
+        return await GrantedProvider(row.url).exchanged(http, grant, code=answer["code"], issuer=answer.get("iss"))
 
     grant = _run_with_http_client(row, exchange)
     _store_sign_in(
@@ -126,7 +126,7 @@ def _store_sign_in(by: Principal, row: McpService, sealed: str, *, detail: Mappi
 
 def _run_with_http_client(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]") -> T:
     """Run `work` with a client for the service. Raises ServiceUnusable."""
-    address = Address(row.name, row.transport, row.url)
+    address = ServiceAddress(row.name, row.transport, row.url)
 
     async def done() -> T:
         async with convert_service_errors(address), asyncio.timeout(ANSWER_S), make_http_client(address) as http:

@@ -14,7 +14,7 @@ from agent.mcp_server.own_tools import (
     AskArgs,
     Caller,
     ListDocumentsArgs,
-    Reply,
+    ToolReply,
     answer_program_question,
     list_documents,
 )
@@ -22,7 +22,7 @@ from agent.tools.base import (
     ToolArgs,
     ToolContext,
     ToolMistake,
-    Words,
+    ToolText,
     build_tool_specification,
     explain_closed_tool,
     find_tool,
@@ -42,25 +42,25 @@ from knowledge.retrieval.search import Scope
 class Own:
     """A tool for programs only. Its function's docstring is its description."""
 
-    title: Words
+    title: ToolText
     args: type[ToolArgs]
-    run: Callable[[Caller, Any], Awaitable[Reply]]
+    run: Callable[[Caller, Any], Awaitable[ToolReply]]
     scope: TokenScope
 
 
 @dataclass(frozen=True)
-class Offer:
+class ToolOffer:
     """A tool's description for a program. schema: JSON Schema of its arguments."""
 
     name: str
-    title: Words
+    title: ToolText
     description: str
     schema: Mapping[str, Any]
 
 
 OWN: Final[Mapping[str, Own]] = {
-    "ask": Own(Words("Ask a question", "提问"), AskArgs, answer_program_question, TokenScope.CHAT),
-    "list_documents": Own(Words("List documents", "列出文档"), ListDocumentsArgs, list_documents, TokenScope.SEARCH),
+    "ask": Own(ToolText("Ask a question", "提问"), AskArgs, answer_program_question, TokenScope.CHAT),
+    "list_documents": Own(ToolText("List documents", "列出文档"), ListDocumentsArgs, list_documents, TokenScope.SEARCH),
 }
 # tools of the agent, each with its required token scope
 SHARED: Final[Mapping[str, TokenScope]] = {
@@ -72,10 +72,10 @@ SHARED: Final[Mapping[str, TokenScope]] = {
 }
 
 
-def list_offered_tools(principal: Principal) -> list[Offer]:
+def list_offered_tools(principal: Principal) -> list[ToolOffer]:
     """Return the tools that this person can use now with this token, in order; unconfigured tools are omitted."""
     own = [
-        Offer(name, item.title, getdoc(item.run) or "", _build_argument_schema(item.args))
+        ToolOffer(name, item.title, getdoc(item.run) or "", _build_argument_schema(item.args))
         for name, item in OWN.items()
         if principal.may_use(item.scope)
     ]
@@ -84,11 +84,11 @@ def list_offered_tools(principal: Principal) -> list[Offer]:
         tool = find_tool(name)
         if explain_closed_tool(tool, principal) is None:
             function = build_tool_specification(tool)["function"]
-            shared.append(Offer(name, tool.label, function["description"], function["parameters"]))
+            shared.append(ToolOffer(name, tool.label, function["description"], function["parameters"]))
     return own + shared
 
 
-async def call_offered_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+async def call_offered_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolReply:
     """Run one tool under the person's current rights; an error becomes a sentence, as for the agent's own model."""
     if name not in OWN:
         return await _call_shared_tool(caller, name, arguments)
@@ -96,28 +96,28 @@ async def call_offered_tool(caller: Caller, name: str, arguments: Mapping[str, A
     try:
         principal = await sync_to_async(caller.principal.again)()
         if not principal.may_use(own.scope):
-            return Reply(f"Error: {name} needs an API token with the scope “{own.scope}”.", is_error=True)
+            return ToolReply(f"Error: {name} needs an API token with the scope “{own.scope}”.", is_error=True)
         return await own.run(replace(caller, principal=principal), own.args.model_validate(dict(arguments)))
     except ValidationError as error:
-        return Reply(f"Error: {describe_argument_faults(error)}", is_error=True)
+        return ToolReply(f"Error: {describe_argument_faults(error)}", is_error=True)
     except (ToolMistake, CopilotError) as error:
-        return Reply(f"Error: {error}", is_error=True)
+        return ToolReply(f"Error: {error}", is_error=True)
 
 
-async def _call_shared_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+async def _call_shared_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolReply:
     known = resolve_tool_name(name)
     if known not in SHARED:
-        return Reply(f"Error: there is no tool {fold_to_one_line(name)[:80]!r} here.", is_error=True)
+        return ToolReply(f"Error: there is no tool {fold_to_one_line(name)[:80]!r} here.", is_error=True)
     if not caller.principal.may_use(SHARED[known]):
-        return Reply(f"Error: {known} needs an API token with the scope “{SHARED[known]}”.", is_error=True)
+        return ToolReply(f"Error: {known} needs an API token with the scope “{SHARED[known]}”.", is_error=True)
     context = ToolContext(caller.principal, Scope(), caller.language)
     try:
         called = await call_tool(name, json.dumps(arguments), allowed=[known], ctx=context)
     except CopilotError as error:  # the person is gone, a model does not answer
-        return Reply(f"Error: {error}", is_error=True)
+        return ToolReply(f"Error: {error}", is_error=True)
     if called.result.findings:
         await sync_to_async(_record_shown_evidence)(caller.principal, called.name, called.result.findings)
-    return Reply(unescape_fenced_text(called.result.output), called.result.data, is_error=not called.result.success)
+    return ToolReply(unescape_fenced_text(called.result.output), called.result.data, is_error=not called.result.success)
 
 
 def _record_shown_evidence(principal: Principal, tool: str, findings: Any) -> None:

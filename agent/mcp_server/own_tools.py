@@ -38,7 +38,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ToolReply:
     """text: for the calling model. data: the same for programs, JSON-serialisable."""
 
     text: str
@@ -76,7 +76,7 @@ class AskArgs(ToolArgs):
     )
 
 
-async def answer_program_question(caller: Caller, args: AskArgs) -> Reply:
+async def answer_program_question(caller: Caller, args: AskArgs) -> ToolReply:
     """Ask the company's knowledge copilot and get a checked answer with numbered sources, or an honest “not found”.
 
     It searches documents and, where the token allows it, business data, under the rights of the person whose token this is. It may
@@ -103,11 +103,11 @@ async def answer_program_question(caller: Caller, args: AskArgs) -> Reply:
         async for _piece in grown:
             pass
     if answer.error:
-        return Reply(answer.error, is_error=True)
+        return ToolReply(answer.error, is_error=True)
     answer_text = answer.text
     answer.close()
     cited = {note["url_citation"]["url"]: note["url_citation"]["title"] for note in answer.annotations}
-    return Reply(
+    return ToolReply(
         answer.text,
         {
             "answer": answer_text,
@@ -138,7 +138,7 @@ class ListDocumentsArgs(ToolArgs):
     offset: int = Field(default=0, ge=0, le=10**9, description="From which one on; the first is 0.")
 
 
-async def list_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
+async def list_documents(caller: Caller, args: ListDocumentsArgs) -> ToolReply:
     """List what there is: without knowledge_base_id the knowledge bases, with it the documents of that base by name.
 
     Only what the person may read is listed and counted. Ids of documents (knowledge_id) go into list_knowledge_chunks to read one and
@@ -147,7 +147,7 @@ async def list_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
     return await sync_to_async(_list_bases_or_documents)(caller, args)
 
 
-def _list_bases_or_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
+def _list_bases_or_documents(caller: Caller, args: ListDocumentsArgs) -> ToolReply:
     """List the bases, or the documents of one. Raises NotFound."""
     principal = caller.principal
     rows: list[dict[str, Any]]
@@ -172,4 +172,6 @@ def _list_bases_or_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
         fold_to_one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows
     )
     message = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fence_facts('list', lines)}"
-    return Reply(unescape_fenced_text(truncate_middle(message)), {"total": total, "offset": args.offset, "items": rows})
+    return ToolReply(
+        unescape_fenced_text(truncate_middle(message)), {"total": total, "offset": args.offset, "items": rows}
+    )

@@ -40,7 +40,7 @@ class Session(models.Model):
         return str(self.pk)  # never the title, which is a question: names of rows go into the audit log
 
 
-class Role(models.TextChoices):
+class MessageRole(models.TextChoices):
     USER = "user", _("question")
     ASSISTANT = "assistant", _("answer")
 
@@ -76,7 +76,7 @@ class Message(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, models.CASCADE, related_name="messages")
     parent = models.ForeignKey("self", models.CASCADE, null=True, editable=False, related_name="+")
-    role = models.CharField(max_length=10, choices=Role.choices)
+    role = models.CharField(max_length=10, choices=MessageRole.choices)
     content = models.TextField(blank=True)
     sentences = models.JSONField(default=list)
     stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)

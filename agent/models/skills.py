@@ -32,7 +32,7 @@ class Skill(models.Model):
         return self.name
 
 
-class Verdict(models.TextChoices):
+class SkillVerdict(models.TextChoices):
     WAITING = "waiting", _("waits for a review")
     APPROVED = "approved", _("approved")
     REFUSED = "refused", _("refused")
@@ -54,7 +54,7 @@ class SkillVersion(models.Model):
     paths = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    verdict = models.CharField(max_length=10, choices=Verdict.choices, default=Verdict.WAITING)
+    verdict = models.CharField(max_length=10, choices=SkillVerdict.choices, default=SkillVerdict.WAITING)
     reviewed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     reviewed_at = models.DateTimeField(null=True)
 

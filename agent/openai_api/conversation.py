@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from agent.conversations.sessions import create_session, list_sessions
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.openai_api.answers import OpenAIAnswer
 from agent.profile_choice import usable_profiles
 from agent.profiles.settings import Options
@@ -54,7 +54,7 @@ def find_conversation_after(principal: Principal, response_id: str) -> tuple[Ses
     """
     with suppress(ValueError):
         pk = UUID(response_id.removeprefix(RESPONSE))
-        answer = Message.objects.filter(session__in=list_sessions(principal), pk=pk, role=Role.ASSISTANT)
+        answer = Message.objects.filter(session__in=list_sessions(principal), pk=pk, role=MessageRole.ASSISTANT)
         if found := answer.select_related("session").first():
             return found.session, found.pk
     raise NotFound(_("There is no such answer, or it is not yours."))

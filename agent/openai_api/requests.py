@@ -43,7 +43,7 @@ def _build_text_only_error() -> serializers.ValidationError:
 
 
 @dataclass(frozen=True)
-class Said:
+class MessageText:
     """The content of a message. has_more: it has images, audio or files, which are not read."""
 
     text: str = ""
@@ -51,25 +51,25 @@ class Said:
 
 
 @extend_schema_field(OpenApiTypes.ANY)
-class Content(serializers.Field[Said, Any, str, Any]):
+class Content(serializers.Field[MessageText, Any, str, Any]):
     """The text of a message: one, or the parts of one that are text."""
 
-    def to_internal_value(self, data: Any) -> Said:
+    def to_internal_value(self, data: Any) -> MessageText:
         parts = data if isinstance(data, list) else [{"type": "text", "text": data}]
         if not all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in parts):
             raise _build_text_only_error()
         texts = [part.get("text") for part in parts if part["type"] in TEXTS]
         if not all(isinstance(text, str) for text in texts):
             raise _build_text_only_error()
-        return Said(str(_TEXT.run_validation("\n".join(map(str, texts)))), len(texts) < len(parts))
+        return MessageText(str(_TEXT.run_validation("\n".join(map(str, texts)))), len(texts) < len(parts))
 
-    def to_representation(self, value: Said) -> str:
+    def to_representation(self, value: MessageText) -> str:
         return value.text
 
 
 class ChatMessage(OpenAIInput):
     role = serializers.ChoiceField(choices=("system", "developer", "user", "assistant", "tool", "function"))
-    content = Content(required=False, allow_null=True, default=Said())
+    content = Content(required=False, allow_null=True, default=MessageText())
 
 
 class StreamOptions(OpenAIInput):

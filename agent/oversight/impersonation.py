@@ -12,7 +12,7 @@ from audit.actions import Action
 from audit.record import DeferredEntries, record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
-from knowledge.retrieval.search import Found, Scope, search
+from knowledge.retrieval.search import FoundPassages, Scope, search
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Impersonation:
     perm_snapshot_id: str
     withheld: DeferredEntries
 
-    def search(self, query: str, *, top_k: int, scope: Scope | None = None) -> Found:
+    def search(self, query: str, *, top_k: int, scope: Scope | None = None) -> FoundPassages:
         """Search with their rights; that passages were shown is audited after the block. Raises as `search` does."""
         found = search(self.sees, query, scope=scope, top_k=top_k)
         if documents := sorted({str(hit.passage.document_id) for hit in found.hits}):

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.oversight.dry_run import DryRun, dry_run_question
 from agent.run_state.state import EvidenceItem
 from agent.runs.report import NAMES, RunReport, build_run_report
@@ -93,7 +93,11 @@ class Replay:
 
 def list_all_answers() -> QuerySet[Message]:
     """Return every answer, the latest first; the list shows who got it and how it ended, never the question."""
-    return Message.objects.filter(role=Role.ASSISTANT).select_related("session__user").order_by("-created_at", "-id")
+    return (
+        Message.objects.filter(role=MessageRole.ASSISTANT)
+        .select_related("session__user")
+        .order_by("-created_at", "-id")
+    )
 
 
 def get_answer(message_id: UUID) -> Message:

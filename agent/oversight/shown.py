@@ -33,7 +33,7 @@ CHANNELS = {"mcp": "MCP", "openai": "OpenAI API", "feishu": "Feishu"}
 
 
 @dataclass(frozen=True)
-class Subject:
+class ShownSubject:
     """A document, folder, base or person. id: as text; of a row that may be deleted."""
 
     kind: str
@@ -72,30 +72,30 @@ class ShownLine:
     url: str
 
 
-def find_subject(principal: Principal, key: str) -> Subject:
+def find_subject(principal: Principal, key: str) -> ShownSubject:
     """Return the subject of a link. A deleted document or person is one, too. Raises NotFound."""
     kind, _colon, pk = key.partition(":")
     with suppress(ValueError):
         if kind == "document":
-            return Subject(kind, str(UUID(pk)), find_document_titles([UUID(pk)])[UUID(pk)])
+            return ShownSubject(kind, str(UUID(pk)), find_document_titles([UUID(pk)])[UUID(pk)])
         if kind == "person":
             return _make_person_subject(int(pk))
         models: dict[str, type[Folder | KnowledgeBase]] = {"folder": Folder, "base": KnowledgeBase}
         place = filter_reviewed_rows(models[kind], principal).filter(pk=UUID(pk)).first()
         if place is not None:
-            return Subject(kind, str(place.pk), str(place))
+            return ShownSubject(kind, str(place.pk), str(place))
     raise NotFound(_("There is no such document, folder or person."))
 
 
-def _make_person_subject(pk: int) -> Subject:
+def _make_person_subject(pk: int) -> ShownSubject:
     user = User.objects.filter(pk=pk).first()
     gone = Entry.objects.filter(action=Action.USER_DELETED, target_id=str(pk)).values_list("target_name", flat=True)
-    return Subject(
+    return ShownSubject(
         "person", str(pk), format_person_name(user) if user else gone.first() or _("account %(n)s") % {"n": pk}
     )
 
 
-def find_subjects(principal: Principal, words: str) -> list[Subject]:
+def find_subjects(principal: Principal, words: str) -> list[ShownSubject]:
     """Return what is called so; of each kind MAX at most. An id of a document, also out of an evidence id, is that document."""
     with suppress(ValueError):
         return [find_subject(principal, f"document:{UUID(words.removeprefix('doc:').partition(':')[0])}")]
@@ -104,28 +104,28 @@ def find_subjects(principal: Principal, words: str) -> list[Subject]:
     documents = filter_reviewed_rows(Document, principal).filter(
         build_words_filter(words, "title", "filename"), folder__kind=FolderKind.FOLDER
     )
-    found = [Subject("person", str(user.pk), format_person_name(user)) for user in people[:MAX]]
+    found = [ShownSubject("person", str(user.pk), format_person_name(user)) for user in people[:MAX]]
     for kind, rows in (
         ("base", filter_reviewed_rows(KnowledgeBase, principal).filter(build_words_filter(words, "name"))),
         ("folder", folders.filter(build_words_filter(words, "name"))),
         ("document", documents.order_by("title")),
     ):
-        found += [Subject(kind, str(row.pk), str(row)) for row in rows[:MAX]]
+        found += [ShownSubject(kind, str(row.pk), str(row)) for row in rows[:MAX]]
     found += _find_deleted_subjects(words)
     exact = [item for item in found if item.name.casefold() == words.strip().casefold()]
     return exact if len(exact) == 1 else found
 
 
-def _find_deleted_subjects(words: str) -> list[Subject]:
+def _find_deleted_subjects(words: str) -> list[ShownSubject]:
     """Return deleted documents and people, as the entry of their removal names them."""
     kinds = {Action.DOCUMENT_DELETED.value: "document", Action.USER_DELETED.value: "person"}
     rows = Entry.objects.filter(build_words_filter(words, "target_name"), action__in=kinds).order_by("-id")
     named = rows.values_list("action", "target_id", "target_name")[:MAX]
-    return [Subject(kinds[action], pk, _("%(title)s (deleted)") % {"title": name}) for action, pk, name in named]
+    return [ShownSubject(kinds[action], pk, _("%(title)s (deleted)") % {"title": name}) for action, pk, name in named]
 
 
 def list_subject_rows(
-    principal: Principal, subject: Subject, *, since: datetime | None, until: datetime | None, how: str
+    principal: Principal, subject: ShownSubject, *, since: datetime | None, until: datetime | None, how: str
 ) -> QuerySet[Shown]:
     """Return the rows about a subject, the latest first."""
     person = int(subject.id) if subject.kind == "person" else None
@@ -133,7 +133,7 @@ def list_subject_rows(
     return ShownFilter(documents, person, since, until, how).rows()
 
 
-def _list_subject_documents(principal: Principal, subject: Subject) -> Sequence[Any]:
+def _list_subject_documents(principal: Principal, subject: ShownSubject) -> Sequence[Any]:
     """Return the documents of a subject: of a place those that lie there now, in the trash too, and those deleted there."""
     pk = UUID(subject.id)
     if subject.kind == "document":

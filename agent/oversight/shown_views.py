@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from agent.oversight.shown import (
     ShownLine,
-    Subject,
+    ShownSubject,
     find_subject,
     find_subjects,
     iterate_shown_lines,
@@ -107,12 +107,12 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return render_admin_page(request, "admin/oversight/shown.html", context)
 
 
-def _build_document_detail(subject: Subject) -> dict[str, list[str]]:
+def _build_document_detail(subject: ShownSubject) -> dict[str, list[str]]:
     """Return the document, for the entry's title in the log."""
     return {"documents": [subject.id]} if subject.kind == "document" else {}
 
 
-def _format_headline(subject: Subject, times: int, people: int, documents: int) -> str:
+def _format_headline(subject: ShownSubject, times: int, people: int, documents: int) -> str:
     if not times:
         return _("Nothing shown") if subject.kind == "person" else _("Not shown to anybody")
     if subject.kind == "person":
@@ -122,7 +122,9 @@ def _format_headline(subject: Subject, times: int, people: int, documents: int) 
     return ngettext("Shown once to %(whom)s", "Shown %(n)s times to %(whom)s", times) % {"whom": whom, "n": times}
 
 
-def _resolve_subject(principal: Principal, given: dict[str, Any]) -> tuple[Subject | None, list[Subject] | None]:
+def _resolve_subject(
+    principal: Principal, given: dict[str, Any]
+) -> tuple[ShownSubject | None, list[ShownSubject] | None]:
     """Return the chosen subject, or what the words can mean; both None where nothing was asked. Raises NotFound."""
     words, key = given.get("q", ""), given.get("of", "")
     if key:
@@ -136,7 +138,7 @@ def _resolve_subject(principal: Principal, given: dict[str, Any]) -> tuple[Subje
 
 
 def _export_csv(
-    request: HttpRequest, principal: Principal, subject: Subject, rows: QuerySet[Shown], chosen: dict[str, str]
+    request: HttpRequest, principal: Principal, subject: ShownSubject, rows: QuerySet[Shown], chosen: dict[str, str]
 ) -> HttpResponseBase:
     if not request.user.has_perm("audit.export_entry"):
         raise PermissionDenied(_("Only auditors who can export do this."))

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.attachments import list_unsent_attachments
-from agent.conversations.branches import Tree
+from agent.conversations.branches import MessageTree
 from agent.conversations.feedback import list_shared_ratings, rate_answer, read_shared_questions, record_source_opened
 from agent.conversations.first_page import build_start_page
 from agent.conversations.forms import AboutForm, FeedbackForm
@@ -35,7 +35,7 @@ from agent.conversations.sessions import (
     read_messages,
     search_sessions,
 )
-from agent.models import Role, Session
+from agent.models import MessageRole, Session
 from agent.oversight.gaps import USUAL_DAYS, list_gaps_for_keeper, record_questions_read
 from agent.palette.places import list_scope_places
 from agent.privacy import mark_views_seen, visible_views
@@ -168,7 +168,9 @@ def _build_menu_context(
     """Return the context of a conversation's menu; its last answer is the one shared and exported."""
     return {
         "session": session,
-        "last": next((item for item in reversed(shown) if item.role == Role.ASSISTANT and item.is_complete), None),
+        "last": next(
+            (item for item in reversed(shown) if item.role == MessageRole.ASSISTANT and item.is_complete), None
+        ),
         "labels": list_session_labels(principal) if session else (),
         "shares": session.shares.order_by("-created_at") if session else (),
     }
@@ -237,17 +239,19 @@ def load_conversation_branch(
 
     The branch is the most recent one through the given message. Raises NotFound.
     """
-    tree = Tree.of(session.pk)
+    tree = MessageTree.of(session.pk)
     return _prepare_messages(principal, session, tree, tree.path(through))
 
 
 def load_conversation_turn(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
     """Return a message after its parent. Raises NotFound."""
-    tree = Tree.of(session.pk)
+    tree = MessageTree.of(session.pk)
     return _prepare_messages(principal, session, tree, tree.up_to(message_id)[-2:])
 
 
-def _prepare_messages(principal: Principal, session: Session, tree: Tree, ids: Sequence[UUID]) -> list[ShownMessage]:
+def _prepare_messages(
+    principal: Principal, session: Session, tree: MessageTree, ids: Sequence[UUID]
+) -> list[ShownMessage]:
     rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(principal, session, rows)
     beside = build_answer_details(principal, shown, rows)

@@ -29,8 +29,8 @@ from agent.verified_answers.selectors import (
     record_answers_shown,
 )
 from agent.verified_answers.services import (
-    Given,
-    Passage,
+    KeeperInput,
+    VerifiedSpan,
     change_wordings,
     confirm_verified_answer,
     delete_verified_answer,
@@ -103,10 +103,10 @@ class AnswerForm(WordingsForm):
             _parse_document_id(line.strip()) for line in self.cleaned_data["documents"].splitlines() if line.strip()
         ]
 
-    def given(self, passages: tuple[Passage, ...]) -> Given:
+    def given(self, passages: tuple[VerifiedSpan, ...]) -> KeeperInput:
         cleaned = self.cleaned_data
         named = set(cleaned["documents"])
-        return Given(
+        return KeeperInput(
             cleaned["question"],
             cleaned["text"],
             self.lines(),
@@ -219,7 +219,7 @@ def _save_text_form(
     request: HttpRequest,
     principal: Principal,
     form: AnswerForm,
-    passages: tuple[Passage, ...],
+    passages: tuple[VerifiedSpan, ...],
     *,
     answer_id: UUID | None = None,
     **context: Any,
@@ -298,9 +298,9 @@ def _extract_answer_text(message: ShownMessage) -> str:
     return join_sentences((sentence.gap or " ", sentence.text) for sentence in message.sentences)
 
 
-def _list_cited_passages(shown: ShownMessage) -> tuple[Passage, ...]:
+def _list_cited_passages(shown: ShownMessage) -> tuple[VerifiedSpan, ...]:
     return tuple(
-        Passage(item.passage.document_id, item.passage.chunk_id, item.start, item.end) for item in shown.citations
+        VerifiedSpan(item.passage.document_id, item.passage.chunk_id, item.start, item.end) for item in shown.citations
     )
 
 

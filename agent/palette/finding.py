@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.highlights import highlight_question_words
 from agent.conversations.sessions import search_sessions
-from agent.models import Message, Role, Session
-from agent.palette.places import Place, build_words_filter, find_base_places, find_folder_places
+from agent.models import Message, MessageRole, Session
+from agent.palette.places import PalettePlace, build_words_filter, find_base_places, find_folder_places
 from authz.principal import Principal
 from business.models import DataSource
-from knowledge.documents.places import DocumentPlace, find_document_places
+from knowledge.documents.places import DocumentLocation, find_document_places
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.folders import may_make_bases
@@ -42,7 +42,7 @@ class FoundConversation:
 class FoundDocument:
     id: UUID
     title: str
-    place: DocumentPlace | None
+    place: DocumentLocation | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class FoundPassage:
 
 
 @dataclass(frozen=True)
-class Action:
+class PaletteAction:
     """A page to open. icon: of the sprite."""
 
     label: str
@@ -65,13 +65,13 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Found:
+class PaletteResults:
     """At most MAX of each kind. Without words: the latest conversations and documents, and every action."""
 
     conversations: tuple[FoundConversation, ...]
     documents: tuple[FoundDocument, ...]
-    places: tuple[Place, ...]
-    actions: tuple[Action, ...]
+    places: tuple[PalettePlace, ...]
+    actions: tuple[PaletteAction, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -83,22 +83,22 @@ def register_palette_pages(ways: Ways) -> None:
     _further.append(ways)
 
 
-def find_admin_actions(request: HttpRequest, words: str) -> Iterator[Action]:
+def find_admin_actions(request: HttpRequest, words: str) -> Iterator[PaletteAction]:
     """Yield the administration pages that match the words, for staff."""
     if words and request.user.is_staff:
         found = (way for ways in _further for way in ways(request) if _contains_all_words(way[0], words))
-        yield from (Action(name, url, "settings") for name, url in islice(found, MAX))
+        yield from (PaletteAction(name, url, "settings") for name, url in islice(found, MAX))
 
 
 def search_palette(
-    principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()
-) -> Found:
+    principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[PaletteAction] = ()
+) -> PaletteResults:
     """Find everything with all the words in its name, and conversations with such a question.
 
     further: actions found elsewhere.
     """
     places = [*find_base_places(principal, words), *find_folder_places(principal, words)] if words else []
-    return Found(
+    return PaletteResults(
         tuple(_find_conversations(principal, words)),
         tuple(_find_named_documents(principal, words)),
         tuple(places[:MAX]),
@@ -123,7 +123,9 @@ def _find_conversations(principal: Principal, words: str) -> Iterator[FoundConve
 
 def _find_latest_questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
     """Return the latest question with all the words, by conversation."""
-    rows = Message.objects.filter(build_words_filter(words, "content"), session__in=list(sessions), role=Role.USER)
+    rows = Message.objects.filter(
+        build_words_filter(words, "content"), session__in=list(sessions), role=MessageRole.USER
+    )
     return dict(rows.order_by("created_at").values_list("session_id", "content"))
 
 
@@ -158,17 +160,17 @@ def _contains_all_words(label: str, words: str) -> bool:
     return all(word.casefold() in label.casefold() for word in words.split())
 
 
-def _iterate_menu_actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
+def _iterate_menu_actions(principal: Principal, user: User | AnonymousUser) -> Iterator[PaletteAction]:
     """Yield the links of the rail and the account menu."""
-    yield Action(_("New conversation"), reverse("chat"), "plus")
-    yield Action(_("All conversations, and search"), reverse("conversations"), "chat")
-    yield Action(_("Library"), reverse("library"), "library")
+    yield PaletteAction(_("New conversation"), reverse("chat"), "plus")
+    yield PaletteAction(_("All conversations, and search"), reverse("conversations"), "chat")
+    yield PaletteAction(_("Library"), reverse("library"), "library")
     if may_make_bases(principal):
-        yield Action(_("New knowledge base"), reverse("base-new"), "plus")
+        yield PaletteAction(_("New knowledge base"), reverse("base-new"), "plus")
     if DataSource.objects.visible_to(principal).exists():
-        yield Action(_("Explore data"), reverse("explore"), "chart")
+        yield PaletteAction(_("Explore data"), reverse("explore"), "chart")
     if user.is_staff:
-        yield Action(_("Administration"), reverse("admin:index"), "settings")
-    yield Action(_("Requests for access"), reverse("my-requests"), "lock")
-    yield Action(_("API tokens"), reverse("tokens"), "key")
-    yield Action(_("Trash"), reverse("trash"), "trash")
+        yield PaletteAction(_("Administration"), reverse("admin:index"), "settings")
+    yield PaletteAction(_("Requests for access"), reverse("my-requests"), "lock")
+    yield PaletteAction(_("API tokens"), reverse("tokens"), "key")
+    yield PaletteAction(_("Trash"), reverse("trash"), "trash")

@@ -15,7 +15,7 @@ from business.sources.data_scope import TableName
 from business.sources.table_choice import AskableTable, find_tables_by_name, search_tables
 from knowledge.documents.places import find_document_places, find_folder_paths
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.retrieval.plan import select_documents
 from knowledge.retrieval.search import Scope
 from knowledge.services.fields import find_field_values
@@ -26,7 +26,7 @@ FIELDS: Final[Mapping[str, str]] = {"base": "knowledge_base_ids", "folder": "fol
 
 
 @dataclass(frozen=True)
-class Place:
+class PalettePlace:
     """kind: of FIELDS, "field" or "table". id: for these the condition or table, as JSON.
 
     path: names of its parents, from the top down. count: number of documents there that this person can search.
@@ -39,7 +39,7 @@ class Place:
     count: int = 1
 
 
-NOWHERE: Final = Place("document", UUID(int=0), "", count=0)
+NOWHERE: Final = PalettePlace("document", UUID(int=0), "", count=0)
 """Where nothing is: what takes the place of a condition that this person may not be told any more."""
 
 
@@ -51,7 +51,7 @@ def build_words_filter(words: str, *fields: str) -> Q:
     return found
 
 
-def find_places(principal: Principal, words: str) -> list[Place]:
+def find_places(principal: Principal, words: str) -> list[PalettePlace]:
     """Return bases, folders, tables, metadata values and documents that match all the words.
 
     Without words: the bases, tables of databases, and the documents changed last.
@@ -70,7 +70,7 @@ def find_places(principal: Principal, words: str) -> list[Place]:
     ]
 
 
-def list_scope_places(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[Place]:
+def list_scope_places(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[PalettePlace]:
     """Return the places of a scope, and tables, as this person sees them now; a hidden one has no name and counts 0."""
     bases = KnowledgeBase.objects.visible_to(principal).filter(pk__in=scope.knowledge_base_ids)
     folders = Folder.objects.visible_to(principal).filter(pk__in=scope.folder_ids)
@@ -82,7 +82,7 @@ def list_scope_places(principal: Principal, scope: Scope, tables: Collection[Tab
     ]
     known = {place.id for place in seen}
     asked = ((kind, pk) for kind, field in FIELDS.items() for pk in getattr(scope, field))
-    hidden = [Place(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
+    hidden = [PalettePlace(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
     return [
         *seen,
         *hidden,
@@ -91,43 +91,45 @@ def list_scope_places(principal: Principal, scope: Scope, tables: Collection[Tab
     ]
 
 
-def find_base_places(principal: Principal, words: str) -> list[Place]:
+def find_base_places(principal: Principal, words: str) -> list[PalettePlace]:
     found = KnowledgeBase.objects.visible_to(principal).filter(build_words_filter(words, "name"))
     return list(_iterate_base_places(principal, found.order_by("name")[:MAX]))
 
 
-def find_folder_places(principal: Principal, words: str) -> list[Place]:
+def find_folder_places(principal: Principal, words: str) -> list[PalettePlace]:
     """Return the matching folders except the roots, which have the names of their bases."""
     found = Folder.objects.visible_to(principal).filter(build_words_filter(words, "name"), parent__isnull=False)
     return list(_iterate_folder_places(principal, found.order_by("name", "pk")[:MAX]))
 
 
-def _iterate_base_places(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[Place]:
+def _iterate_base_places(principal: Principal, rows: QuerySet[KnowledgeBase]) -> Iterator[PalettePlace]:
     for row in rows:
-        yield Place(
+        yield PalettePlace(
             "base", row.pk, str(row), (), select_documents(principal, Scope(knowledge_base_ids=(row.pk,))).count()
         )
 
 
-def _iterate_folder_places(principal: Principal, rows: QuerySet[Folder]) -> Iterator[Place]:
+def _iterate_folder_places(principal: Principal, rows: QuerySet[Folder]) -> Iterator[PalettePlace]:
     found = list(rows.select_related("knowledge_base"))
     above = find_folder_paths(principal, {row.pk for row in found})
     for row in found:
         path = (str(row.knowledge_base), *above[row.pk][:-1])
-        yield Place("folder", row.pk, str(row), path, select_documents(principal, Scope(folder_ids=(row.pk,))).count())
+        yield PalettePlace(
+            "folder", row.pk, str(row), path, select_documents(principal, Scope(folder_ids=(row.pk,))).count()
+        )
 
 
-def _iterate_document_places(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place]:
+def _iterate_document_places(principal: Principal, rows: QuerySet[Document]) -> Iterator[PalettePlace]:
     found = dict(rows.values_list("pk", "title"))
     places = find_document_places(principal, found)
     for pk, title in found.items():
-        yield Place("document", pk, title, places[pk].path if pk in places else ())
+        yield PalettePlace("document", pk, title, places[pk].path if pk in places else ())
 
 
-def _iterate_value_places(principal: Principal, words: str) -> Iterator[Place]:
+def _iterate_value_places(principal: Principal, words: str) -> Iterator[PalettePlace]:
     for item in find_field_values(principal, words, most=MAX):
-        condition = Condition(item.field, equals=item.value)
-        yield Place(
+        condition = FieldCondition(item.field, equals=item.value)
+        yield PalettePlace(
             "field",
             _format_place_id(convert_condition_to_json(condition)),
             format_condition(condition),
@@ -135,38 +137,40 @@ def _iterate_value_places(principal: Principal, words: str) -> Iterator[Place]:
         )
 
 
-def _build_condition_place(principal: Principal, condition: Condition) -> Place:
+def _build_condition_place(principal: Principal, condition: FieldCondition) -> PalettePlace:
     """Return the place of a condition; without a name where no readable document has this value."""
     count = select_documents(principal, Scope(metadata=(condition,))).count()
     return (
-        Place("field", _format_place_id(convert_condition_to_json(condition)), format_condition(condition), count=count)
+        PalettePlace(
+            "field", _format_place_id(convert_condition_to_json(condition)), format_condition(condition), count=count
+        )
         if count
         else NOWHERE
     )
 
 
-def _iterate_table_places(principal: Principal, words: str) -> Iterator[Place]:
+def _iterate_table_places(principal: Principal, words: str) -> Iterator[PalettePlace]:
     """Yield the matching tables: of databases, and of spreadsheets with a matching title or file name."""
     titled = Document.objects.visible_to(principal).filter(build_words_filter(words, "title", "filename"))
     sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MAX_TITLED] if words else ()
     yield from map(_build_table_place, search_tables(principal, words, sheets, most=MAX))
 
 
-def _iterate_named_tables(principal: Principal, names: Collection[TableName]) -> Iterator[Place]:
+def _iterate_named_tables(principal: Principal, names: Collection[TableName]) -> Iterator[PalettePlace]:
     known = find_tables_by_name(principal, names) if names else {}
     for name in names:
         yield _build_table_place(known[name]) if name in known else NOWHERE
 
 
-def _build_table_place(table: AskableTable) -> Place:
-    return Place("table", _format_place_id(asdict(table.name)), table.text(get_language() or "en"))
+def _build_table_place(table: AskableTable) -> PalettePlace:
+    return PalettePlace("table", _format_place_id(asdict(table.name)), table.text(get_language() or "en"))
 
 
 def _format_place_id(asked: Mapping[str, Any]) -> str:
     return json.dumps(asked, ensure_ascii=False)
 
 
-def format_condition(condition: Condition) -> str:
+def format_condition(condition: FieldCondition) -> str:
     """Format a condition: “State: valid”, “Year: 2024 – 2026”, “Client: …müller…”."""
     equals, lowest, highest = (
         "" if value is None else str(value) for value in (condition.equals, condition.at_least, condition.at_most)

@@ -15,7 +15,7 @@ from agent.evidence.injection_filter import find_injections
 from agent.text.sentences import Sentence, split_sentences
 from agent.text.words import find_content_terms, find_identifiers, term_ids_of
 from knowledge.embedding.base import Embedder
-from knowledge.retrieval.search import Found, Hit
+from knowledge.retrieval.search import FoundPassages, Hit
 from knowledge.retrieval.term_weights import estimate_passage_share, weigh_subject_terms
 from knowledge.text.normalise import normalise_text
 from knowledge.text.terms import extract_terms, hash_term
@@ -53,7 +53,9 @@ class Best:
         return self.sentences[-1].end
 
 
-def select_best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
+def select_best_passages(
+    question: str, found: FoundPassages, embedder: Embedder, *, any_word: bool = False
+) -> list[Best]:
     """Return at most MAX relevant passages, best first; none where the best is below the threshold.
 
     any_word: one content word of the question suffices, for a search in documents that the conversation cites. Raises
@@ -69,7 +71,7 @@ def select_best_passages(question: str, found: Found, embedder: Embedder, *, any
     return chosen
 
 
-def select_relevant_hits(question: str, found: Found, *, any_word: bool = False) -> list[Hit]:
+def select_relevant_hits(question: str, found: FoundPassages, *, any_word: bool = False) -> list[Hit]:
     """Return the relevant hits, in their order."""
     matter = frozenset(map(hash_term, find_content_terms(question))) if any_word else frozenset[int]()
     return [
@@ -79,7 +81,7 @@ def select_relevant_hits(question: str, found: Found, *, any_word: bool = False)
     ]
 
 
-def _weigh_question_terms(question: str, found: Found) -> dict[int, float]:
+def _weigh_question_terms(question: str, found: FoundPassages) -> dict[int, float]:
     asked = found.asked
     return weigh_subject_terms(question, asked.frequencies, asked.corpus_chunks) if asked else {}
 
@@ -92,7 +94,7 @@ def is_relevant_hit(hit: Hit) -> bool:
     return score >= NEAR.get(settings.RERANKER, NEAR["none"])
 
 
-def select_highlights(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
+def select_highlights(question: str, hit: Hit, found: FoundPassages, embedder: Embedder) -> tuple[Sentence, ...]:
     """Return the one to three most relevant sentences of a passage, in reading order."""
     sentences = _list_sentences(hit)
     if not sentences:
@@ -104,7 +106,7 @@ def select_highlights(question: str, hit: Hit, found: Found, embedder: Embedder)
 
 
 def _score_sentences(
-    question: str, hit: Hit, parts: Sequence[Told], found: Found, embedder: Embedder
+    question: str, hit: Hit, parts: Sequence[Told], found: FoundPassages, embedder: Embedder
 ) -> NDArray[np.float64]:
     """Score each sentence: its similarity to the question, and its share of the matter that the headings leave open.
 
@@ -146,7 +148,7 @@ _NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
 FEW, SHARE = 5, 0.01  # number or share of a base's passages up to which a name is rare; chosen by hand
 
 
-def contains_exact_name(question: str, hit: Hit, found: Found) -> bool:
+def contains_exact_name(question: str, hit: Hit, found: FoundPassages) -> bool:
     """Return whether a passage has a rare name of the question that is no ordinary word, whatever its similarity."""
     if found.asked is None:
         return False

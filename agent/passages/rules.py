@@ -29,7 +29,7 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Steps:
+class QuestionSteps:
     """documents: the first step's question. data: the second step's question.
 
     points_back: it refers to what the documents name.
@@ -43,7 +43,7 @@ class Steps:
         return matches_word_list("points_back", self.data)
 
 
-def classify_question(question: str, *, is_data: Callable[[str], bool]) -> tuple[Ruling, Steps | None]:
+def classify_question(question: str, *, is_data: Callable[[str], bool]) -> tuple[Ruling, QuestionSteps | None]:
     """Classify a complete question, and split it in two where both documents and data are needed.
 
     is_data: whether the business data understand a text as a whole.
@@ -101,7 +101,7 @@ def is_arithmetic(question: str) -> bool:
     return value != question.strip() and not re.fullmatch(r"[\d\s,.\-/年月日号]+[?？]?", question.strip())
 
 
-def split_into_steps(question: str, is_data: Callable[[str], bool]) -> Steps | None:
+def split_into_steps(question: str, is_data: Callable[[str], bool]) -> QuestionSteps | None:
     """Split a question in two where the data understand one part, or can count what the other part names.
 
     A condition before a comma is no question: “In Europe, how many customers do we have?” has one part.
@@ -118,7 +118,7 @@ def split_into_steps(question: str, is_data: Callable[[str], bool]) -> Steps | N
     )
     if not data or not is_asked:
         return None
-    return Steps(_join_question_parts(documents, question), _join_question_parts(data, question))
+    return QuestionSteps(_join_question_parts(documents, question), _join_question_parts(data, question))
 
 
 def _asks_to_count_named(part: str) -> bool:

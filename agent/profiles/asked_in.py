@@ -11,7 +11,7 @@ from authz.scopes import TokenScope
 from business.sources.data_scope import TableName
 from business.sources.table_choice import find_tables_by_name
 from copilot_site.lib.errors import NotFound, PermissionDenied
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.services.fields import parse_conditions
 
 MAX_TABLES = 20
@@ -62,7 +62,7 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
 
 def build_conditions(
     principal: Principal, says: Iterable[FieldSays], base_ids: Sequence[UUID] = ()
-) -> tuple[Condition, ...]:
+) -> tuple[FieldCondition, ...]:
     """Return the conditions as the search takes them.
 
     Raises InvalidInput for a field that this person does not see in these bases, and for a value that does not fit.

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from business.sources.data_scope import TableName
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.retrieval.search import Scope
 
 _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
@@ -20,7 +20,7 @@ def convert_scope_to_json(scope: Scope, tables: Iterable[TableName] = ()) -> dic
     return {name: item for name, item in scope_data.items() if item}
 
 
-def convert_condition_to_json(condition: Condition) -> dict[str, Any]:
+def convert_condition_to_json(condition: FieldCondition) -> dict[str, Any]:
     """Return the non-empty parts of a condition, as in the API's `metadata`."""
     return {name: value for name, value in asdict(condition).items() if value not in (None, "")}
 
@@ -28,7 +28,7 @@ def convert_condition_to_json(condition: Condition) -> dict[str, Any]:
 def read_stored_scope(row: Mapping[str, Any]) -> Scope:
     """Return the document scope that `convert_scope_to_json` was made from."""
     bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
-    metadata = tuple(Condition(**item) for item in row.get("metadata", ()))
+    metadata = tuple(FieldCondition(**item) for item in row.get("metadata", ()))
     return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
 
 

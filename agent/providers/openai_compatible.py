@@ -26,7 +26,7 @@ from agent.providers.base import (
 from agent.providers.breaker import Breaker, find_breaker
 from agent.providers.chunks import Thoughts, parse_delta
 from copilot_site.lib.http.request_ids import HEADER, find_current_id
-from copilot_site.lib.outgoing.addresses import Policy
+from copilot_site.lib.outgoing.addresses import AddressPolicy
 from copilot_site.lib.outgoing.http import build_async_transport, find_refusal
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class ServedModel:
     prices: Prices = field(default_factory=Prices)
     context_tokens: int = CONTEXT_TOKENS
     limits: ModelLimits = field(default_factory=ModelLimits)
-    policy: Policy | None = None
+    policy: AddressPolicy | None = None
 
 
 class OpenAICompatible:

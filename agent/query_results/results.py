@@ -8,11 +8,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agent.conversations.branches import Tree
+from agent.conversations.branches import MessageTree
 from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
 from agent.evidence.items import hash_text
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.run_state.cited_answer import CitedQuery
 from agent.runs.persistence import make_query_citation
 from agent.verified_answers.services import verify_statement
@@ -22,7 +22,7 @@ from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from business.logical_query.query import Inexpressible
 from business.logical_query.titles import describe_with_title
-from business.logical_query.wording import Meaning
+from business.logical_query.wording import QueryWording
 from business.pipeline import describe_free_statement
 from business.presentation.query import build_query_shown
 from business.presentation.report import build_export_name, build_export_rows
@@ -36,7 +36,7 @@ PROVIDER = "database"
 
 
 @dataclass(frozen=True)
-class Place:
+class ResultPlace:
     """The place of a result: the number of its citation in an answer."""
 
     session_id: UUID
@@ -44,7 +44,7 @@ class Place:
     number: int
 
 
-def find_cited_result(principal: Principal, place: Place) -> tuple[str, QueryShown]:
+def find_cited_result(principal: Principal, place: ResultPlace) -> tuple[str, QueryShown]:
     """Return the source's name and the result, under today's rights.
 
     Raises NotFound, alike for missing and no longer theirs.
@@ -56,7 +56,7 @@ def find_cited_result(principal: Principal, place: Place) -> tuple[str, QuerySho
     raise NotFound(_("There is no such result, or you can no longer see it."))
 
 
-def export_result(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
+def export_result(principal: Principal, place: ResultPlace) -> tuple[list[tuple[object, ...]], str]:
     """Return the kept rows below their column names, and a file name that says when rows are missing. Audited.
 
     Raises NotFound.
@@ -72,7 +72,7 @@ def export_result(principal: Principal, place: Place) -> tuple[list[tuple[object
     return build_export_rows(result), build_export_name(source, result)
 
 
-def rerun_statement(principal: Principal, place: Place) -> UUID:
+def rerun_statement(principal: Principal, place: ResultPlace) -> UUID:
     """Run the same statement now and return the id of the new answer message.
 
     Raises NotFound, SqlRefused, SourceUnavailable.
@@ -88,7 +88,7 @@ def rerun_statement(principal: Principal, place: Place) -> UUID:
     return _store_new_answer(principal, place, source, fresh, notice=notice)
 
 
-def correct_statement(principal: Principal, place: Place, *, sql: str) -> UUID:
+def correct_statement(principal: Principal, place: ResultPlace, *, sql: str) -> UUID:
     """Run another statement for the same question and store it as the verified answer; return the new answer's id.
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
@@ -108,7 +108,7 @@ def correct_statement(principal: Principal, place: Place, *, sql: str) -> UUID:
     return _store_new_answer(principal, place, source, fresh, notice=notice)
 
 
-def _describe_statement(opened: OpenSource, kept: QueryShown) -> Meaning:
+def _describe_statement(opened: OpenSource, kept: QueryShown) -> QueryWording:
     """Return what a kept statement says, for the days for which it was made."""
     language = detect_language(kept.question) or "en"
     if kept.logical_query is None or kept.asked_on is None:
@@ -127,7 +127,7 @@ def _make_query_shown(
     kept: QueryShown,
     *,
     statement: str,
-    meaning: Meaning,
+    meaning: QueryWording,
     is_same: bool = False,
 ) -> QueryShown:
     return build_query_shown(
@@ -143,19 +143,19 @@ def _make_query_shown(
 
 
 @transaction.atomic
-def _store_new_answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
+def _store_new_answer(principal: Principal, place: ResultPlace, source: str, fresh: QueryShown, *, notice: str) -> UUID:
     """Store the question again with its new answer, and audit it.
 
     notice: in English; it is shown in the page's language.
     """
     session = Session.objects.select_for_update().get(pk=place.session_id)
-    last = Tree.of(session.pk).path(place.message_id)[-1]
-    question = Message.objects.create(session=session, parent_id=last, role=Role.USER, content=fresh.question)
+    last = MessageTree.of(session.pk).path(place.message_id)[-1]
+    question = Message.objects.create(session=session, parent_id=last, role=MessageRole.USER, content=fresh.question)
     text = fresh.meaning.text
     answer = Message.objects.create(
         session=session,
         parent=question,
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
         content=f"{text}[1]",
         sentences=[{"text": text, "citations": [1]}],
         stop_reason=StopReason.OK,

@@ -11,7 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agent.query_results.results import Place, correct_statement, export_result, find_cited_result, rerun_statement
+from agent.query_results.results import (
+    ResultPlace,
+    correct_statement,
+    export_result,
+    find_cited_result,
+    rerun_statement,
+)
 from authz.pages import require_sign_in
 from authz.principal import Principal
 from business.sources.grants import require_manager
@@ -41,7 +47,7 @@ def download(
     _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponseBase:
     """Return the kept rows as CSV."""
-    rows, filename = export_result(principal, Place(session_id, message_id, number))
+    rows, filename = export_result(principal, ResultPlace(session_id, message_id, number))
     return CsvDownload(rows, filename=filename)
 
 
@@ -50,7 +56,7 @@ def download(
 def again(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int) -> HttpResponse:
     """Run the same query and redirect to the conversation, at the new answer or with the error."""
     try:
-        answer_id = rerun_statement(principal, Place(session_id, message_id, number))
+        answer_id = rerun_statement(principal, ResultPlace(session_id, message_id, number))
     except NotFound:
         raise
     except CopilotError as error:
@@ -65,7 +71,7 @@ def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponse:
     """Show the query in a form; a statement that passes guard and sandbox becomes the verified answer to its question."""
-    place = Place(session_id, message_id, number)
+    place = ResultPlace(session_id, message_id, number)
     source, kept = find_cited_result(principal, place)
     opened = open_source(principal, source)
     require_manager(principal, opened.source)

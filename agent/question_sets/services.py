@@ -13,7 +13,7 @@ from agent.models import AgentProfile, Case, CaseResult, Message, QuestionSet, R
 from agent.oversight.replay import find_stored_question
 from agent.privacy import record_conversation_view
 from agent.profile_choice import list_text_lines as texts_in
-from agent.question_sets.upload import MAX_CASES, Line
+from agent.question_sets.upload import MAX_CASES, UploadedQuestion
 from agent.runs.start import check_question
 from audit.actions import Action
 from audit.record import record_action
@@ -25,7 +25,7 @@ from knowledge.governance.parameters import find_user_by_name
 Who = User | AnonymousUser  # refused without the right to oversee
 
 
-class Given(TypedDict):
+class TypedQuestion(TypedDict):
     """A question as typed. answers, documents, forbidden: one per line."""
 
     question: str
@@ -70,7 +70,7 @@ def delete_question_set(user: Who, set_id: UUID) -> None:
 
 
 @transaction.atomic
-def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
+def add_case(user: Who, set_id: UUID, **given: Unpack[TypedQuestion]) -> Case:
     """Add a question to a set. Raises PermissionDenied, NotFound, InvalidInput."""
     within = find_question_set(user, set_id)
     _require_case_room(within, 1)
@@ -80,7 +80,7 @@ def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
 
 
 @transaction.atomic
-def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[Given]) -> Case:
+def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[TypedQuestion]) -> Case:
     """Change a question; results of past runs stay as they were.
 
     Raises like `add_case`, and Conflict while a run of the set is under way.
@@ -101,7 +101,7 @@ def find_case(within: QuestionSet, case_id: UUID) -> Case:
     return found
 
 
-def _fill_case(case: Case, given: Given) -> Case:
+def _fill_case(case: Case, given: TypedQuestion) -> Case:
     """Return the row with the typed values, saved. Raises InvalidInput."""
     case.question, case.person = check_question(given["question"]), find_user_by_name(given["person"])
     case.is_answerable = given["is_answerable"]
@@ -113,7 +113,7 @@ def _fill_case(case: Case, given: Given) -> Case:
 
 
 @transaction.atomic
-def add_uploaded_questions(user: Who, set_id: UUID, lines: Iterable[Line], *, person: str) -> int:
+def add_uploaded_questions(user: Who, set_id: UUID, lines: Iterable[UploadedQuestion], *, person: str) -> int:
     """Add the questions of a file and return their number. person: asked as, where a line names nobody.
 
     Raises like `add_case`, and then adds none.

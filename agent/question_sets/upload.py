@@ -17,7 +17,7 @@ MAX_WORDS = 50  # of one list
 
 
 @dataclass(frozen=True)
-class Line:
+class UploadedQuestion:
     """One question of a file. person: a username, "" for the one chosen beside the file."""
 
     id: str
@@ -39,7 +39,7 @@ def read_uploaded_text(file: UploadedFile[Any]) -> str:
         raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
 
 
-def parse_question_lines(questions: str, judgements: str = "") -> list[Line]:
+def parse_question_lines(questions: str, judgements: str = "") -> list[UploadedQuestion]:
     """Parse a file of questions. Raises InvalidInput with the line.
 
     questions: JSON lines with `text` or `question`; also `id`, `person`, `answerable`, `answers`, `documents`,
@@ -59,7 +59,7 @@ def parse_question_lines(questions: str, judgements: str = "") -> list[Line]:
     return found
 
 
-def _parse_question_line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
+def _parse_question_line(number: int, text: str, cited: dict[str, list[str]]) -> UploadedQuestion:
     try:
         given: Any = load_json(text)
     except ValueError as error:
@@ -74,7 +74,7 @@ def _parse_question_line(number: int, text: str, cited: dict[str, list[str]]) ->
     answerable, key, person = given.get("answerable"), given.get("id", ""), given.get("person", "")
     if not isinstance(answerable, bool | None) or not isinstance(key, str | int) or not isinstance(person, str):
         raise InvalidInput(_("Line %(n)s: “answerable” is true or false, “id” and “person” are texts.") % {"n": number})
-    return Line(
+    return UploadedQuestion(
         id=str(key),
         question=question.strip(),
         person=person.strip(),

@@ -20,7 +20,7 @@ from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
-from copilot_site.lib.storage.files import Attachment
+from copilot_site.lib.storage.files import DownloadResponse
 from knowledge.rest.documents import UPLOAD_STATUS, find_visible_document, list_visible_versions
 from knowledge.rest.serializers import UploadSerializer
 
@@ -101,4 +101,4 @@ class FileOfAnswer(PrincipalView):
     )  # fmt: skip
     def get(self, request: Request, pk: UUID, file_id: UUID) -> HttpResponse:
         found = download_made_file(self.principal, pk, file_id)
-        return Attachment(bytes(found.content), found.name)
+        return DownloadResponse(bytes(found.content), found.name)

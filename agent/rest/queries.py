@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.conversations.sessions import get_message, get_session
-from agent.query_results.results import Place, correct_statement, export_result, rerun_statement
+from agent.query_results.results import ResultPlace, correct_statement, export_result, rerun_statement
 from agent.rest.serializers import MessageSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -31,7 +31,7 @@ class ResultFile(PrincipalView):
         "Download the result of a query as CSV", answer=BINARY, problems=(401, 404), media_type="text/csv"
     )
     def get(self, request: Request, pk: UUID, message_id: UUID, number: int) -> CsvDownload:
-        rows, filename = export_result(self.principal, Place(pk, message_id, number))
+        rows, filename = export_result(self.principal, ResultPlace(pk, message_id, number))
         return CsvDownload(rows, filename=filename)
 
 
@@ -55,7 +55,7 @@ class RunAgain(_NewAnswer):
     )
     def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
         SameQuery.checked(request.data)
-        return self._build_created_response(pk, rerun_statement(self.principal, Place(pk, message_id, number)))
+        return self._build_created_response(pk, rerun_statement(self.principal, ResultPlace(pk, message_id, number)))
 
 
 class CorrectResult(_NewAnswer):
@@ -68,5 +68,5 @@ class CorrectResult(_NewAnswer):
     def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
         given = Corrected.checked(request.data)
         return self._build_created_response(
-            pk, correct_statement(self.principal, Place(pk, message_id, number), sql=given["sql"])
+            pk, correct_statement(self.principal, ResultPlace(pk, message_id, number), sql=given["sql"])
         )

@@ -13,11 +13,11 @@ from agent.conversations.presentation.message import (
     ShownVerified,
 )
 from agent.events import StopReason
-from agent.models import MadeFile, Rating, Role, Session
+from agent.models import MadeFile, MessageRole, Rating, Session
 from agent.run_state.outside import AskedOutside
 from authz.models import RequestState
-from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
-from knowledge.services.access_requests import Offer
+from business.results.shown_query import ChartSpec, QueryShown, ResultMeaning, ResultTable
+from knowledge.services.access_requests import AccessOffer
 
 
 class SessionSerializer(serializers.ModelSerializer[Session]):
@@ -55,7 +55,7 @@ class CitationSerializer(serializers.Serializer[ShownCitation]):
     is_current = serializers.BooleanField(source="passage.is_current", help_text="False: a newer version answers now.")
 
 
-class OfferSerializer(serializers.Serializer[Offer]):
+class OfferSerializer(serializers.Serializer[AccessOffer]):
     """A folder that you may not see and may be told of: its managers can let you in. `state`: of your last request, if any."""
 
     folder_id = serializers.UUIDField()
@@ -63,7 +63,7 @@ class OfferSerializer(serializers.Serializer[Offer]):
     state = serializers.ChoiceField(choices=RequestState.choices, allow_blank=True)
 
 
-class MeaningSerializer(serializers.Serializer[Meaning]):
+class MeaningSerializer(serializers.Serializer[ResultMeaning]):
     """What the result says, in words of the question's language."""
 
     headline = serializers.CharField(help_text="The result in one sentence.")
@@ -187,7 +187,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
         allow_null=True,
         help_text="What it follows: of an answer its question, of a question an answer. Two that follow the same are branches.",
     )
-    role = serializers.ChoiceField(choices=Role.choices)
+    role = serializers.ChoiceField(choices=MessageRole.choices)
     created_at = serializers.DateTimeField()
     content = serializers.CharField()
     stop_reason = serializers.ChoiceField(

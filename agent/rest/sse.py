@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from agent.events import Error
 from agent.run_state.run import Run
 from agent.runs.follow import follow_run
-from agent.runs.log import Entry
+from agent.runs.log import LogEntry
 from agent.runs.run import launch_run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
@@ -62,8 +62,10 @@ async def _iterate_frames(
         ):
             yield ALIVE if entry is None else _format_frame(entry)
     except CopilotError as problem:  # the conversation was deleted, the account disabled
-        yield _format_frame(Entry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id)))
+        yield _format_frame(
+            LogEntry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id))
+        )
 
 
-def _format_frame(entry: Entry) -> bytes:
+def _format_frame(entry: LogEntry) -> bytes:
     return f"id: {entry.seq}\nevent: message\ndata: {entry.body}\n\n".encode()

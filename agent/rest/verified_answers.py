@@ -20,7 +20,7 @@ from agent.verified_answers.selectors import (
 from agent.verified_answers.services import (
     MAX_SOURCES,
     TEXT_CHARACTERS,
-    Given,
+    KeeperInput,
     change_wordings,
     confirm_verified_answer,
     delete_verified_answer,
@@ -163,12 +163,12 @@ class VerifyAgain(_Answers):
         return Response(self._load_shown_answer(verified_id))
 
 
-def _read_given_fields(data: Mapping[str, Any]) -> tuple[Given, UUID]:
+def _read_given_fields(data: Mapping[str, Any]) -> tuple[KeeperInput, UUID]:
     """Return the text's fields and its folder. Raises InvalidInput without folder, question or text."""
     for name in ("folder", "question", "text"):
         if not data.get(name):
             raise InvalidInput(_("“%(name)s” is needed.") % {"name": name})
-    given = Given(
+    given = KeeperInput(
         data["question"], data["text"], data["wordings"], data["valid_until"], data["documents"], data["data_sources"]
     )
     return given, data["folder"]

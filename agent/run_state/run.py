@@ -25,7 +25,7 @@ from business.sources.data_scope import DataScope, TableName
 from copilot_site.lib.load.fair_queue import Ticket
 from knowledge.models import ATTACHMENTS
 from knowledge.retrieval.ranking import Scores
-from knowledge.retrieval.search import Found, Scope
+from knowledge.retrieval.search import FoundPassages, Scope
 from knowledge.selectors import ShownPassage
 
 
@@ -134,7 +134,7 @@ class Run:
     prompts: dict[str, str] = field(default_factory=dict)
     workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
-    found: Found | None = None
+    found: FoundPassages | None = None
     inside_texts: list[str] = field(default_factory=list)
     named_by: UUID | None = None
     searched_cited: bool = False

@@ -110,7 +110,7 @@ class TraceStep(BaseModel):
     model_config = {"populate_by_name": True}
 
 
-class Input(BaseModel):
+class RunInput(BaseModel):
     query: str = ""
     normalized_query: str = ""
     session_id: str = ""
@@ -211,7 +211,7 @@ class RunState(BaseModel):
     messages: list[Turn] = Field(default_factory=list)
     trace_steps: list[TraceStep] = Field(default_factory=list)
     evidence_items: list[EvidenceItem] = Field(default_factory=list)
-    input: Input = Field(default_factory=Input)
+    input: RunInput = Field(default_factory=RunInput)
     authz: Authz = Field(default_factory=Authz)
     plan: Plan = Field(default_factory=Plan)
     tools: ToolSummaries = Field(default_factory=ToolSummaries)

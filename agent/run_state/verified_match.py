@@ -14,7 +14,7 @@ SOURCE = "verified answer"  # no data source has this name: theirs have no space
 
 
 @dataclass(frozen=True)
-class Cited:
+class VerifiedPassage:
     """A passage cited by a verified answer; start, end: the span, 0 for the whole passage."""
 
     passage: ShownPassage
@@ -35,7 +35,7 @@ class VerifiedMatch:
     by: str
     on: date
     is_same: bool
-    cited: tuple[Cited, ...] = ()
+    cited: tuple[VerifiedPassage, ...] = ()
     data_sources: tuple[str, ...] = ()
 
     @property

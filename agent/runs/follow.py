@@ -29,11 +29,11 @@ from agent.events import (
     WebReference,
 )
 from agent.evidence.items import make_passage_reference
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.revocation import Grounds, format_unreadable_notice, may_read_grounds
 from agent.run_state.cited_answer import CitedSentence, join_sentences
 from agent.run_state.threads import run_reader_call
-from agent.runs.log import Entry, RunLog, find_growing_logs, open_valkey
+from agent.runs.log import LogEntry, RunLog, find_growing_logs, open_valkey
 from authz.principal import Principal
 from business.results.visibility import Queried
 from copilot_site.lib.errors import NotFound, TooMany
@@ -47,13 +47,13 @@ IDLE_S = 5.0  # without an event; then readers get None, to send a keep-alive
 def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> None:
     """Require an answer in one of this person's conversations. Raises NotFound."""
     session = get_session(principal, session_id)
-    if not session.messages.filter(pk=message_id, role=Role.ASSISTANT).exists():
+    if not session.messages.filter(pk=message_id, role=MessageRole.ASSISTANT).exists():
         raise NotFound(_("There is no such message in this conversation."))
 
 
 async def follow_run(
     principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
-) -> AsyncGenerator[Entry | None, None]:
+) -> AsyncGenerator[LogEntry | None, None]:
     """Yield the events of a run after `after`, to its last; None for each wait without events.
 
     A reader who leaves changes nothing for the run or for others. Every reader gets the last event, even again. is_own:
@@ -93,7 +93,7 @@ def _limit_readers(principal: Principal) -> Iterator[None]:
 
 async def _yield_all_entries(
     principal: Principal, session_id: UUID, message_id: UUID, after: int, is_own: bool
-) -> AsyncGenerator[Entry | None, None]:
+) -> AsyncGenerator[LogEntry | None, None]:
     async with (
         open_valkey() as valkey,
         aclosing(
@@ -110,7 +110,7 @@ async def _yield_all_entries(
 
 async def _yield_log_entries(
     log: RunLog, principal: Principal, session_id: UUID, *, after: int, is_own: bool
-) -> AsyncGenerator[Entry | None, None]:
+) -> AsyncGenerator[LogEntry | None, None]:
     """Yield the log's events; end without a last event where the run must be retold from the stored message."""
     last = None if is_own else await log.last()
     if last is not None and last.is_terminal and last.seq == after:
@@ -142,7 +142,7 @@ async def _yield_log_entries(
             yield None
 
 
-async def _yield_stored_entries(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
+async def _yield_stored_entries(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[LogEntry]:
     """Yield the stored message as events; restart from the first where a right ends before the last is sent."""
     place, entries = 0, await run_reader_call(replay_entries, principal, session_id, message_id)
     while place < len(entries):
@@ -152,7 +152,7 @@ async def _yield_stored_entries(principal: Principal, session_id: UUID, message_
         place += 1
 
 
-async def _check_readable(principal: Principal, entries: Sequence[Entry]) -> list[bool]:
+async def _check_readable(principal: Principal, entries: Sequence[LogEntry]) -> list[bool]:
     return await run_reader_call(may_read_grounds, principal, [entry.grounds for entry in entries])
 
 
@@ -160,7 +160,7 @@ def _is_stored(message_id: UUID) -> bool:
     return Message.objects.filter(pk=message_id, is_complete=True).exists()
 
 
-def replay_entries(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
+def replay_entries(principal: Principal, session_id: UUID, message_id: UUID) -> list[LogEntry]:
     """Return a finished run's events from its stored message, as this person may read it now. Raises NotFound."""
     reader = principal.again()
     session = get_session(reader, session_id)
@@ -251,12 +251,12 @@ def _make_references(shown: ShownMessage) -> References:
     )
 
 
-def _make_withheld_entry(session_id: UUID, message_id: UUID, seq: int) -> Entry:
+def _make_withheld_entry(session_id: UUID, message_id: UUID, seq: int) -> LogEntry:
     """Return the last event for a reader who may not read the next one."""
     return _make_entry(
         Error(content=format_unreadable_notice(get_language() or "en"), done=True), session_id, message_id, seq
     )
 
 
-def _make_entry(event: Event, session_id: UUID, message_id: UUID, seq: int, grounds: Grounds | None = None) -> Entry:
-    return Entry.of(event.placed(seq, session_id, message_id), grounds)
+def _make_entry(event: Event, session_id: UUID, message_id: UUID, seq: int, grounds: Grounds | None = None) -> LogEntry:
+    return LogEntry.of(event.placed(seq, session_id, message_id), grounds)

@@ -35,7 +35,7 @@ class LogLost(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """One event as sent to clients. body: its JSON. type: its `response_type`."""
 
     seq: int
@@ -139,7 +139,7 @@ class RunLog:
     def key(self) -> str:
         return build_log_key(self.run_id)
 
-    async def append(self, entries: Sequence[Entry]) -> None:
+    async def append(self, entries: Sequence[LogEntry]) -> None:
         """Append entries after the last one. Raises LogLost; entries written before it remain."""
         pipeline = self.valkey.pipeline(transaction=False)
         for entry in entries:
@@ -156,7 +156,7 @@ class RunLog:
         if growth := find_growing_logs().get(self.run_id):
             growth.reached(last.seq)
 
-    async def read(self, *, after: int, wait_s: float = 0.0) -> list[Entry]:
+    async def read(self, *, after: int, wait_s: float = 0.0) -> list[LogEntry]:
         """Return the entries after `after`, -1 for all.
 
         Empty where none comes within `wait_s`, and where the next one is gone.
@@ -169,7 +169,7 @@ class RunLog:
         entries = [_parse_entry(name, fields) for _key, rows in found or () for name, fields in rows]
         return entries if not entries or entries[0].seq == after + 1 else []
 
-    async def last(self) -> Entry | None:
+    async def last(self) -> LogEntry | None:
         """Return the latest entry; None where there is no log."""
         rows: Any = await self.valkey.xrevrange(self.key, count=1)
         return _parse_entry(*rows[0]) if rows else None
@@ -181,7 +181,7 @@ def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -
     rows: Any = valkey.xrevrange(key, count=1)
     if not rows or (last := _parse_entry(*rows[0])).is_terminal:
         return
-    entry = Entry.of(event.placed(last.seq + 1, session_id, run_id))
+    entry = LogEntry.of(event.placed(last.seq + 1, session_id, run_id))
     valkey.xadd(key, _serialise_entry(entry), id=f"{entry.seq + 1}-0")
     valkey.expire(key, KEPT_S)
 
@@ -198,7 +198,7 @@ def build_log_key(run_id: UUID) -> str:
     return f"run:{run_id}:events"
 
 
-def _serialise_entry(entry: Entry) -> dict[Any, Any]:
+def _serialise_entry(entry: LogEntry) -> dict[Any, Any]:
     grounds = entry.grounds
     return {
         "type": entry.type,
@@ -208,10 +208,10 @@ def _serialise_entry(entry: Entry) -> dict[Any, Any]:
     }
 
 
-def _parse_entry(name: str, fields: Mapping[str, str]) -> Entry:
+def _parse_entry(name: str, fields: Mapping[str, str]) -> LogEntry:
     chunks = frozenset(UUID(text) for text in fields["chunks"].split(",") if text)
     sources = frozenset(text for text in fields["sources"].split("\n") if text)
-    return Entry(int(name.partition("-")[0]) - 1, fields["type"], fields["body"], Grounds(chunks, sources))
+    return LogEntry(int(name.partition("-")[0]) - 1, fields["type"], fields["body"], Grounds(chunks, sources))
 
 
 PAUSE_S = 0.06  # between two writes of deltas: quicker than people see, and few enough for many readers

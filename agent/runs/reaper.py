@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from agent import texts
 from agent.events import Error, StopReason
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.revocation import Grounds
 from agent.runs.leases import LEASE_S, build_lease_key, build_missing_key
 from agent.runs.log import close_log, read_log_grounds
@@ -35,7 +35,9 @@ def close_abandoned_runs() -> int:
 
     Of a process of this machine that is known at once, also when a web process starts after another was killed.
     """
-    still_open = list(Message.objects.filter(role=Role.ASSISTANT, is_complete=False).order_by("created_at")[:MAX])
+    still_open = list(
+        Message.objects.filter(role=MessageRole.ASSISTANT, is_complete=False).order_by("created_at")[:MAX]
+    )
     if not still_open:
         return 0
     with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:

@@ -25,7 +25,7 @@ from agent.run_state.measures import FIRST_SENTENCE_S
 from agent.run_state.run import Run
 from agent.run_state.threads import run_front_call, use_own_thread, wait_for_front
 from agent.runs.leases import hold_lease
-from agent.runs.log import Batches, Entry, Growth, LogLost, RunLog, find_growing_logs, open_valkey
+from agent.runs.log import Batches, Growth, LogEntry, LogLost, RunLog, find_growing_logs, open_valkey
 from agent.runs.persistence import format_stopped_sentence, store_failed_run, store_finished_run
 from agent.states import STATES
 from agent.workflow import walk_states
@@ -98,7 +98,7 @@ async def _write_log(run: Run, batches: Batches, log_of_run: RunLog) -> None:
         async for pieces in batches:
             numbers = count(seq)
             entries = [
-                Entry.of(event.placed(next(numbers), run.session_id, run.message_id), grounds)
+                LogEntry.of(event.placed(next(numbers), run.session_id, run.message_id), grounds)
                 for event, grounds in pieces
             ]
             await log_of_run.append(entries)

@@ -27,7 +27,7 @@ from agent.conversations.attachments import list_replaced_attachments, validate_
 from agent.conversations.branches import find_parent_message
 from agent.conversations.sessions import get_session, make_session_title
 from agent.events import Event
-from agent.models import AgentProfile, Message, Role, Session, ToolApproval
+from agent.models import AgentProfile, Message, MessageRole, Session, ToolApproval
 from agent.profile_choice import find_requested_profile
 from agent.profiles.asked_in import require_tables
 from agent.profiles.kept_scope import convert_scope_to_json, read_stored_scope, read_stored_tables
@@ -217,12 +217,12 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
     question = Message(
         session=session,
         parent_id=run.follows,
-        role=Role.USER,
+        role=MessageRole.USER,
         content=content,
         attachments=[str(pk) for pk in run.attached.asked_with],
     )
     answer_id = _make_answer_id(session.pk, run.asked_as)
-    answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
+    answer = Message(id=answer_id, session=session, parent=question, role=MessageRole.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
     changed: dict[str, object] = {}
     if (session.profile_id, session.scope) != (run.profile.id, run.chosen):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agent.run_state.run import Run
 from agent.run_state.state import TraceStep
-from copilot_site.lib.traces import Part, Value, is_tracing_enabled, send_spans
+from copilot_site.lib.traces import SpanPart, Value, is_tracing_enabled, send_spans
 
 
 def export_spans(run: Run) -> None:
@@ -17,13 +17,13 @@ def export_spans(run: Run) -> None:
         send_spans(whole, below)
 
 
-def yield_spans(run: Run) -> Iterator[Part]:
+def yield_spans(run: Run) -> Iterator[SpanPart]:
     """Yield the spans: the run first, then its parts."""
     below = [*map(_make_step_span, run.state.trace_steps), *_yield_model_call_spans(run)]
     began = min((part.began_ns for part in below), default=0)
     ended = max((part.ended_ns for part in below), default=0)
     spent = run.spent
-    yield Part(
+    yield SpanPart(
         "invoke_agent copilot",
         began,
         ended,
@@ -45,7 +45,7 @@ def yield_spans(run: Run) -> Iterator[Part]:
     yield from below
 
 
-def _make_step_span(step: TraceStep) -> Part:
+def _make_step_span(step: TraceStep) -> SpanPart:
     began = step.ts_ms * 1_000_000
     attributes: dict[str, Value] = {"copilot.step.action": step.action}
     name = step.node
@@ -55,10 +55,10 @@ def _make_step_span(step: TraceStep) -> Part:
     if "evidence_added" in step.out:
         attributes["copilot.evidence.added"] = step.out["evidence_added"]
     error = step.err["type"] if step.err else ""
-    return Part(name, began, began + step.timing_ms * 1_000_000, attributes, error)
+    return SpanPart(name, began, began + step.timing_ms * 1_000_000, attributes, error)
 
 
-def _yield_model_call_spans(run: Run) -> Iterator[Part]:
+def _yield_model_call_spans(run: Run) -> Iterator[SpanPart]:
     name = run.model.name if run.model else ""
     for call in run.spent.model_calls:
         attributes: dict[str, Value] = {
@@ -68,4 +68,4 @@ def _yield_model_call_spans(run: Run) -> Iterator[Part]:
             "gen_ai.usage.input_tokens": call.input_tokens,
             "gen_ai.usage.output_tokens": call.output_tokens,
         }
-        yield Part(f"chat {name}", call.began_ns, call.ended_ns, attributes, call.error)
+        yield SpanPart(f"chat {name}", call.began_ns, call.ended_ns, attributes, call.error)

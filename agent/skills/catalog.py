@@ -3,7 +3,7 @@
 from django.db.models import F, QuerySet
 
 from agent.models import Skill, SkillVersion
-from agent.models.skills import Verdict
+from agent.models.skills import SkillVerdict
 from copilot_site.lib.errors import NotFound
 
 READ, EXECUTE = "read_skill", "execute_skill_script"
@@ -36,4 +36,4 @@ def is_any_skill_enabled() -> bool:
 
 
 def _select_versions_in_use() -> QuerySet[SkillVersion]:
-    return SkillVersion.objects.filter(verdict=Verdict.APPROVED, skill__in_use=F("pk"))
+    return SkillVersion.objects.filter(verdict=SkillVerdict.APPROVED, skill__in_use=F("pk"))

@@ -15,7 +15,7 @@ from agent.run_state.run import Finding, Run
 from agent.skills.catalog import find_version_in_use, is_any_skill_enabled, list_offered_skills
 from agent.skills.grounds import are_grounds_visible, build_output_finding, list_grounds, list_run_grounds
 from agent.skills.packages import GIVEN, unpack_version_files
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
@@ -68,24 +68,24 @@ class ExecuteSkillScript(Tool):
     """
 
     name = "execute_skill_script"
-    label = Words("Run a skill's script", "执行技能脚本")
-    description = Words("Runs a script of a reviewed skill in a sandbox.", "在沙箱中运行已审核技能的脚本")
+    label = ToolText("Run a skill's script", "执行技能脚本")
+    description = ToolText("Runs a script of a reviewed skill in a sandbox.", "在沙箱中运行已审核技能的脚本")
     Args = ExecuteArgs
     timeout_s = 45.0
     is_default = False
     has_side_effects = True
 
-    def why_not(self, principal: Principal) -> Words | None:
+    def why_not(self, principal: Principal) -> ToolText | None:
         if not is_any_skill_enabled():
-            return Words("No skill is switched on.", "没有启用任何技能。")
+            return ToolText("No skill is switched on.", "没有启用任何技能。")
         if find_isolation() is None:
-            return Words("This machine cannot confine scripts.", "本机无法隔离脚本。")
+            return ToolText("This machine cannot confine scripts.", "本机无法隔离脚本。")
         return None
 
     def briefing(self, run: Run) -> str | None:
         return "" if list_offered_skills(run.profile.name) else None
 
-    async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolOutput:
         named = [ctx.findings[one].item.evidence_id if one in ctx.findings else one for one in args.evidence_ids]
         args = args.model_copy(update={"evidence_ids": named})
         version, files, grounds = await sync_to_async(_prepare_script_input)(ctx, args)
@@ -148,7 +148,7 @@ def _encode_json(value: object) -> bytes:
 
 def _build_script_result(
     ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]
-) -> ToolResult:
+) -> ToolOutput:
     """Return the result. Output is evidence only where all input was evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
     made = store_made_files(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
@@ -171,7 +171,7 @@ def _build_script_result(
     lines += [f"Offered for download: {escape_document_text(item.name)} ({item.size_bytes} bytes)" for item in made]
     is_evidence = is_well and output and grounds and not args.is_written
     name = f"{version.skill.name}: {args.script_path}"
-    return ToolResult(
+    return ToolOutput(
         "\n".join(lines),
         {
             "display_type": "script", "skill_name": version.skill.name, "script_path": args.script_path, "status": ran.status,

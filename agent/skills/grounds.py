@@ -8,7 +8,7 @@ from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, Turn
 from authz.principal import Principal
-from business.results.shown_query import Meaning, QueryShown, TableReach
+from business.results.shown_query import QueryShown, ResultMeaning, TableReach
 from business.results.visibility import Queried, visible_queries
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document
@@ -59,7 +59,7 @@ def build_output_finding(name: str, output: str, grounds: Sequence[Queried]) -> 
         sql="",
         sha256=hash_text(output),
         reach=reach,
-        meaning=Meaning(headline=output[:HEADLINE]),
+        meaning=ResultMeaning(headline=output[:HEADLINE]),
     )
     item = EvidenceItem(
         evidence_id=query.evidence_id,

@@ -35,7 +35,7 @@ _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-class Manifest(BaseModel):
+class SkillManifest(BaseModel):
     """The fields we read from the head of SKILL.md.
 
     The rest is ignored; `allowed-tools` grants no tool here: profiles do.
@@ -98,7 +98,7 @@ def build_package(files: Mapping[str, bytes]) -> Package:
             raise InvalidInput(_("The zip has a path that is refused: “%(path)s”.") % {"path": path})
     head, instructions = _split_head_and_body(text)
     try:
-        manifest = Manifest.model_validate(head)
+        manifest = SkillManifest.model_validate(head)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or MANIFEST

@@ -8,7 +8,7 @@ from agent.prompting import load_prompt
 from agent.run_state.run import Run
 from agent.skills.catalog import find_version_in_use, is_any_skill_enabled, list_offered_skills
 from agent.skills.packages import MANIFEST, unpack_version_files
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText
 from audit.actions import Action
 from authz.principal import Principal
 
@@ -29,21 +29,21 @@ class ReadSkill(Tool):
     """
 
     name = "read_skill"
-    label = Words("Read a skill", "读取技能")
-    description = Words("Reads the instructions of a reviewed skill.", "读取经过审核的技能说明")
+    label = ToolText("Read a skill", "读取技能")
+    description = ToolText("Reads the instructions of a reviewed skill.", "读取经过审核的技能说明")
     Args = ReadSkillArgs
     is_default = False
 
-    def why_not(self, principal: Principal) -> Words | None:
-        return None if is_any_skill_enabled() else Words("No skill is switched on.", "没有启用任何技能。")
+    def why_not(self, principal: Principal) -> ToolText | None:
+        return None if is_any_skill_enabled() else ToolText("No skill is switched on.", "没有启用任何技能。")
 
     def briefing(self, run: Run) -> str | None:
         skills = [f"- {name}: {description}" for name, description in list_offered_skills(run.profile.name).items()]
         return "\n".join([run.use(load_prompt("skills", answer_language_of(run))), *skills]) if skills else None
 
-    async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolOutput:
         text, paths = await sync_to_async(_read_skill_text)(ctx, args)
-        return ToolResult(
+        return ToolOutput(
             text if args.file_path else "\n".join([text, "", "Files of this skill:", *paths]),
             {"display_type": "skill", "skill_name": args.skill_name, "file_path": args.file_path or MANIFEST},
             moves_on=True,

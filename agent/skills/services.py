@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agent.models import AgentProfile, Skill, SkillVersion
-from agent.models.skills import Verdict
+from agent.models.skills import SkillVerdict
 from agent.skills.packages import Package, unpack_version_files
 from audit.actions import Action
 from audit.record import record_action
@@ -72,7 +72,7 @@ def add_version(user: User, package: Package) -> SkillVersion:
 
 
 @transaction.atomic
-def review_version(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: str) -> None:
+def review_version(user: User, version: SkillVersion, verdict: SkillVerdict, *, sha256_seen: str) -> None:
     """Approve or reject a version; approving enables it. sha256_seen: of the content shown to the reviewer.
 
     Raises PermissionDenied; InvalidInput where other content was shown.
@@ -85,7 +85,7 @@ def review_version(user: User, version: SkillVersion, verdict: Verdict, *, sha25
     _record_skill_change(
         user, Action.SKILL_REVIEWED, skill, version=version.number, sha256=version.sha256, verdict=verdict
     )
-    if verdict == Verdict.APPROVED:
+    if verdict == SkillVerdict.APPROVED:
         _set_version_in_use(user, skill, version)
     elif skill.in_use_id == version.pk:
         _set_version_in_use(user, skill, None)
@@ -95,7 +95,7 @@ def review_version(user: User, version: SkillVersion, verdict: Verdict, *, sha25
 def switch_version(user: User, skill: Skill, version: SkillVersion | None) -> None:
     """Enable this version, or none. Raises PermissionDenied; InvalidInput for one that is not approved."""
     _require_review_right(user)
-    if version is not None and version.verdict != Verdict.APPROVED:
+    if version is not None and version.verdict != SkillVerdict.APPROVED:
         raise InvalidInput(_("Only a version that was reviewed and approved can be switched on."))
     _set_version_in_use(user, skill, version)
 
@@ -134,7 +134,7 @@ def _record_skill_change(user: User, action: Action, skill: Skill, **detail: obj
 CHARACTERS = 100_000  # shown of one file; the page tells how many are left out
 
 
-class Change(TextChoices):
+class FileChange(TextChoices):
     """The difference of a file from the version in use."""
 
     NEW = "new", gettext_lazy("new file")
@@ -153,7 +153,7 @@ class SeenFile:
     size_bytes: int
     text: str | None
     left_out: int
-    change: Change | None
+    change: FileChange | None
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _build_seen_file(path: str, content: bytes, before: dict[str, bytes] | None)
     change = None
     if before is not None:
         known = before.get(path)
-        change = Change.NEW if known is None else Change.SAME if known == content else Change.CHANGED
+        change = FileChange.NEW if known is None else FileChange.SAME if known == content else FileChange.CHANGED
     try:
         text = show_invisible_characters(content.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from agent.models import AgentProfile, Skill, SkillVersion
-from agent.models.skills import Verdict
+from agent.models.skills import SkillVerdict
 from agent.providers.configured import list_model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
@@ -108,7 +108,7 @@ def _apply_skill_action(request: HttpRequest, skill: Skill, bind_form: BindForm)
     user, given = _require_user(request), request.POST
     back = redirect("skill", skill.pk)
 
-    def review(verdict: Verdict) -> HttpResponseBase:
+    def review(verdict: SkillVerdict) -> HttpResponseBase:
         version = _find_version(skill, given.get("version", ""))
         services.review_version(user, version, verdict, sha256_seen=given.get("sha256", ""))
         return redirect(f"{reverse('skill', args=[skill.pk])}?version={version.number}")
@@ -132,7 +132,7 @@ def _apply_skill_action(request: HttpRequest, skill: Skill, bind_form: BindForm)
         return redirect("skills")
 
     known: dict[str, Callable[[], HttpResponseBase]] = {
-        "approve": lambda: review(Verdict.APPROVED), "refuse": lambda: review(Verdict.REFUSED),
+        "approve": lambda: review(SkillVerdict.APPROVED), "refuse": lambda: review(SkillVerdict.REFUSED),
         "use": use, "off": off, "bind": bind, "delete": delete,
     }  # fmt: skip
     return known.get(given.get("do", ""), lambda: back)()
@@ -168,7 +168,7 @@ def _find_version(skill: Skill, number: str) -> SkillVersion:
 
 
 def _count_waiting_versions(skill: Skill) -> int:
-    return sum(version.verdict == Verdict.WAITING for version in skill.versions.all())
+    return sum(version.verdict == SkillVerdict.WAITING for version in skill.versions.all())
 
 
 def _has_skill_tools(profile: AgentProfile) -> bool:

@@ -16,7 +16,7 @@ from agent.tools.base import restrict_scope
 from agent.tools.keeping import list_search_filters
 from agent.tools.knowledge_search import TOP_K, WIDE_K, search_all_queries
 from agent.workflow import add_trace_step
-from knowledge.retrieval.search import Found, Scope, search
+from knowledge.retrieval.search import FoundPassages, Scope, search
 
 QUERY_CHARACTERS = 2_000
 QUESTIONS_BEFORE = 2  # earlier questions that a follow-up is searched with
@@ -71,7 +71,7 @@ def _build_search_queries(run: Run) -> list[str]:
     return [" ".join([*before, asked])[-QUERY_CHARACTERS:], asked]
 
 
-def _search_cited_documents(run: Run, query: str, top_k: int) -> Found | None:
+def _search_cited_documents(run: Run, query: str, top_k: int) -> FoundPassages | None:
     """Search the documents cited by the answer before; None where it cites none, or none contains a content word."""
     earlier = find_earlier_question(run.principal, run.session_id, before=run.message_id)
     if earlier is None or not earlier.documents:

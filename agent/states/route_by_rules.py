@@ -3,7 +3,7 @@
 from agent.conversations.history import Earlier
 from agent.data_coverage import QUERY, read_question_by_words
 from agent.passages.follow_ups import complete_follow_up, is_follow_up_question
-from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, classify_question, matches_word_list
+from agent.passages.rules import GOES_ON, UNCLEAR, QuestionSteps, Ruling, classify_question, matches_word_list
 from agent.run_state.run import Run
 from agent.run_state.state import MeantQuery, Route, State, Subtask
 from agent.tools.base import explain_closed_tool, find_tool, list_enabled_tools
@@ -15,7 +15,7 @@ from business.sources.services import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import detect_language
 
-Decision = tuple[str, Ruling, Steps | None]
+Decision = tuple[str, Ruling, QuestionSteps | None]
 """The question, complete in itself; what kind it is; its steps, where it has them."""
 
 
@@ -67,7 +67,7 @@ def _read_as_query_change(run: Run, asked: str) -> Decision | None:
     return current, Ruling(Route.SQL, GOES_ON), None
 
 
-def choose_next_state(run: Run, steps: Steps | None) -> State:
+def choose_next_state(run: Run, steps: QuestionSteps | None) -> State:
     """Return the state that the route leads to, and store the plan of a question in steps.
 
     Without data documents are searched.
@@ -87,7 +87,7 @@ def choose_next_state(run: Run, steps: Steps | None) -> State:
     return State.RETRIEVE if plan.subtasks or not asks_data else State.QUERY
 
 
-def _make_subtasks(steps: Steps) -> list[Subtask]:
+def _make_subtasks(steps: QuestionSteps) -> list[Subtask]:
     return [
         Subtask(tool="knowledge_search", question=steps.documents),
         Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),

@@ -21,13 +21,13 @@ from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from business.sources.data_scope import ALL_DATA, DataScope
 from copilot_site.lib.registry import Registry, UnknownName, load_modules
-from knowledge.retrieval.conditions import Condition
-from knowledge.retrieval.search import Found, Scope
+from knowledge.retrieval.conditions import FieldCondition
+from knowledge.retrieval.search import FoundPassages, Scope
 
 Brings = Literal["inside", "outside", "nothing"]
 
 
-class Words(NamedTuple):
+class ToolText(NamedTuple):
     """A text for people in both languages."""
 
     en: str
@@ -110,7 +110,7 @@ class ToolContext:
 
 
 @dataclass(frozen=True)
-class ToolResult:
+class ToolOutput:
     """A tool's result: `output` for the model, `data` for the page, and its evidence.
 
     data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for quotations.
@@ -122,7 +122,7 @@ class ToolResult:
     success: bool = True
     error: str = ""
     findings: Sequence[Finding] = ()
-    found: Found | None = None
+    found: FoundPassages | None = None
     sql: SqlSummary | None = None
     web: WebSummary | None = None
     moves_on: bool = False
@@ -175,8 +175,8 @@ class Tool:
     """
 
     name: str
-    label: Words
-    description: Words
+    label: ToolText
+    description: ToolText
     Args: type[ToolArgs]
     scope: str = ""
     timeout_s: float = 15.0
@@ -186,7 +186,7 @@ class Tool:
     brings: Brings = "inside"
     node: State = State.ACT
 
-    def why_not(self, principal: Principal) -> Words | None:
+    def why_not(self, principal: Principal) -> ToolText | None:
         """Return why this person cannot use it now; None where they can. Must be cheap."""
         return None
 
@@ -202,7 +202,7 @@ class Tool:
         kind: Any = type(self)
         return _describe_arguments(kind, self.Args)
 
-    async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: Any) -> ToolOutput:
         """Run the tool. Raises ToolMistake or a CopilotError for errors that the model can correct."""
         raise NotImplementedError
 
@@ -282,10 +282,10 @@ def list_enabled_tools(chosen: Iterable[str] | None) -> list[str]:
     return list_default_tools() if chosen is None else [tool.name for tool in list_tools(chosen)]
 
 
-def explain_closed_tool(tool: Tool, principal: Principal) -> Words | None:
+def explain_closed_tool(tool: Tool, principal: Principal) -> ToolText | None:
     """Return why this person, perhaps with an API token, cannot use it now; None where they can."""
     if tool.scope and not principal.may_use(tool.scope):
-        return Words(
+        return ToolText(
             f"It needs an API token with the scope “{tool.scope}”.", f"需要带有“{tool.scope}”范围的 API 令牌。"
         )
     return tool.why_not(principal)
@@ -343,7 +343,7 @@ def restrict_scope(
     *,
     knowledge_base_ids: Iterable[UUID] = (),
     document_ids: Iterable[UUID] = (),
-    metadata: Iterable[Condition] = (),
+    metadata: Iterable[FieldCondition] = (),
 ) -> Scope:
     """Restrict the scope to these; empty arguments do not restrict."""
     return replace(

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate_expression, format_value
 from agent.run_state.state import State
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText, add_tool
 
 
 class CalculateArgs(ToolArgs):
@@ -21,18 +21,18 @@ class Calculate(Tool):
     """
 
     name = "calculate"
-    label = Words("Calculate", "计算")
-    description = Words("Works out arithmetic, units and dates exactly.", "精确计算四则运算、单位换算与日期")
+    label = ToolText("Calculate", "计算")
+    description = ToolText("Works out arithmetic, units and dates exactly.", "精确计算四则运算、单位换算与日期")
     Args = CalculateArgs
     timeout_s = 2.0
     node = State.CALCULATE
 
-    async def run(self, ctx: ToolContext, args: CalculateArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: CalculateArgs) -> ToolOutput:
         try:
             value = format_value(evaluate_expression(args.expression))
         except Unworkable as error:
             raise ToolMistake(str(error)) from None
-        return ToolResult(
+        return ToolOutput(
             f"{args.expression} = {value}",
             {"display_type": "calculation", "expression": args.expression, "result": value},
         )

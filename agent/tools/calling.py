@@ -14,7 +14,7 @@ from agent.tools.base import (
     Tool,
     ToolContext,
     ToolMistake,
-    ToolResult,
+    ToolOutput,
     explain_closed_tool,
     find_tool,
     resolve_tool_name,
@@ -31,13 +31,13 @@ UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # 
 
 
 @dataclass(frozen=True)
-class Called:
+class CallOutcome:
     """The outcome of a call. tool: None for an unknown one. problem: the kind of its failure, "" where it worked."""
 
     name: str
     tool: Tool | None
     arguments: dict[str, Any]
-    result: ToolResult
+    result: ToolOutput
     problem: str = ""
 
     @property
@@ -48,7 +48,7 @@ class Called:
 
 async def call_tool(
     name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext, outside: Sequence[Tool] = ()
-) -> Called:
+) -> CallOutcome:
     """Run one tool under the person's current rights, and audit the call.
 
     arguments: JSON as the model wrote it. allowed: names that the profile enables. outside: tools of services, used
@@ -77,7 +77,7 @@ def _check_admission(principal: Principal, tool: Tool | None) -> tuple[Principal
     return fresh, f"{tool.name} cannot be used now: {why.en}" if tool and why else ""
 
 
-def _record_call(ctx: ToolContext, called: Called) -> None:
+def _record_call(ctx: ToolContext, called: CallOutcome) -> None:
     """Audit the tool and the ids of its findings; nothing written by the model, which may repeat a document."""
     found = [finding.item.evidence_id for finding in called.result.findings]
     detail = {"tool": called.tool.name if called.tool else "", "evidence": found}
@@ -88,7 +88,7 @@ def _record_call(ctx: ToolContext, called: Called) -> None:
 
 async def _validate_and_run(
     name: str, arguments: str, allowed: Collection[str], ctx: ToolContext, *, known: Tool | None, unusable: str
-) -> Called:
+) -> CallOutcome:
     tool = known
     given: dict[str, Any] = {}
     try:
@@ -119,7 +119,7 @@ async def _validate_and_run(
             }
         return replace(failed, result=replace(failed.result, data=data))
     note = f"\nNote: {name} is called {tool.name} now; use that name." if name != tool.name else ""
-    return Called(tool.name, tool, given, replace(result, output=truncate_middle(result.output) + note))
+    return CallOutcome(tool.name, tool, given, replace(result, output=truncate_middle(result.output) + note))
 
 
 def _check_tool_allowed(tool: Tool, allowed: Collection[str]) -> None:
@@ -151,12 +151,12 @@ def describe_argument_faults(error: ValidationError) -> str:
     return f"{place}: {first['msg']}."
 
 
-def _build_failed_call(name: str, tool: Tool | None, given: dict[str, Any], kind: str, sentence: str) -> Called:
+def _build_failed_call(name: str, tool: Tool | None, given: dict[str, Any], kind: str, sentence: str) -> CallOutcome:
     data = {"display_type": "error", "error": sentence}
-    result = ToolResult(
+    result = ToolOutput(
         f"Error: {escape_document_text(truncate_middle(fold_to_one_line(sentence), 1_000))}",
         data,
         success=False,
         error=sentence,
     )
-    return Called(tool.name if tool else name, tool, given, result, kind)
+    return CallOutcome(tool.name if tool else name, tool, given, result, kind)

@@ -12,7 +12,7 @@ from agent.evidence.fencing import escape_document_text, fence_evidence, fence_f
 from agent.evidence.items import hash_text
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText, add_tool
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
 from business.spreadsheets.queries import MAX_DOCUMENTS, LoadedTable, SheetLimits, load_tables_in_scope, run_in_child
@@ -23,7 +23,7 @@ from knowledge.tool_selectors import list_spreadsheets
 PREVIEW_CHARACTERS = 200
 
 
-NO_SPREADSHEETS = Words(
+NO_SPREADSHEETS = ToolText(
     "there is no spreadsheet or CSV document that this person may read.", "没有您可以读取的电子表格或 CSV 文档。"
 )
 
@@ -32,7 +32,7 @@ class _SpreadsheetTool(Tool):
     timeout_s = 20.0
     node = State.QUERY
 
-    def why_not(self, principal: Principal) -> Words | None:
+    def why_not(self, principal: Principal) -> ToolText | None:
         return None if list_spreadsheets(principal, Scope()).exists() else NO_SPREADSHEETS
 
 
@@ -48,13 +48,13 @@ class DataSchema(_SpreadsheetTool):
     """List the tables of spreadsheet and CSV documents: names, columns with types, numbers of rows, samples."""
 
     name = "data_schema"
-    label = Words("Look at tables", "查看数据结构")
-    description = Words(
+    label = ToolText("Look at tables", "查看数据结构")
+    description = ToolText(
         "Shows tables, columns and types of spreadsheets and CSV documents.", "查看表格文件的数据表、字段与类型"
     )
     Args = SchemaArgs
 
-    async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolOutput:
         tables = await sync_to_async(load_tables_in_scope)(ctx.principal, ctx.scope, args.knowledge_ids)
         described = (await run_in_child(tables, sql=None, limits=SheetLimits()))["tables"]
         lines, shown = [], []
@@ -65,7 +65,7 @@ class DataSchema(_SpreadsheetTool):
             lines += [f"  e.g. {row}" for row in facts["sample"]]
             shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
         message = f"{len(shown)} tables:\n{fence_facts('tables', map(fold_to_one_line, lines))}"
-        return ToolResult(message, {"display_type": "data_schema", "tables": shown})
+        return ToolOutput(message, {"display_type": "data_schema", "tables": shown})
 
 
 add_tool(DataSchema())
@@ -90,11 +90,13 @@ class DataAnalysis(_SpreadsheetTool):
     """
 
     name = "data_analysis"
-    label = Words("Analyse tables", "数据分析")
-    description = Words("Counts and adds up spreadsheets and CSV documents with SQL.", "用 SQL 对表格文件进行统计分析")
+    label = ToolText("Analyse tables", "数据分析")
+    description = ToolText(
+        "Counts and adds up spreadsheets and CSV documents with SQL.", "用 SQL 对表格文件进行统计分析"
+    )
     Args = AnalysisArgs
 
-    async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolOutput:
         tables = await sync_to_async(load_tables_in_scope)(ctx.principal, ctx.scope, args.knowledge_ids)
         limits = SheetLimits()
         try:
@@ -110,7 +112,7 @@ class DataAnalysis(_SpreadsheetTool):
             if finding
             else f"{escape_document_text(text)}\nIt reads no table: nothing can stand on it."
         )
-        return ToolResult(
+        return ToolOutput(
             f"{len(found['rows'])} rows:\n{shown}{more}",
             {
                 "display_type": "table",

@@ -17,8 +17,8 @@ from agent.tools.base import (
     ToolArgs,
     ToolContext,
     ToolMistake,
-    ToolResult,
-    Words,
+    ToolOutput,
+    ToolText,
     add_tool,
 )
 from agent.tools.linked_tables import describe_source_tables
@@ -29,8 +29,8 @@ from business.logical_query.query import Inexpressible
 from business.models import DataSource
 from business.pipeline import (
     Answered,
-    Asking,
     DataQuestion,
+    SourcesQuestion,
     Unanswered,
     describe_free_statement,
     find_matching_sources,
@@ -65,8 +65,8 @@ class DatabaseQuery(Tool):
     """
 
     name = "database_query"
-    label = Words("Query business data", "查询业务数据")
-    description = Words(
+    label = ToolText("Query business data", "查询业务数据")
+    description = ToolText(
         "Counts and lists records of the company's databases under your rights.", "按您的权限统计和查询公司业务数据库"
     )
     Args = QueryArgs
@@ -74,12 +74,12 @@ class DatabaseQuery(Tool):
     timeout_s = 30.0  # a statement has 5 s; the rest is for reading the question
     node = State.QUERY
 
-    def why_not(self, principal: Principal) -> Words | None:
+    def why_not(self, principal: Principal) -> ToolText | None:
         if DataSource.objects.visible_to(principal).exists():
             return None
-        return Words("There is no data source you can ask.", "没有您可以查询的数据源。")
+        return ToolText("There is no data source you can ask.", "没有您可以查询的数据源。")
 
-    async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolOutput:
         sources = await sync_to_async(_open_chosen_sources)(ctx, args)
         question, sources = select_named_source(args.question, sources) if args.question else ("", sources)
         language = detect_language(args.question) or ctx.language
@@ -100,13 +100,13 @@ def _open_chosen_sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
 
 def _describe_relevant_tables(
     ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str
-) -> ToolResult:
+) -> ToolOutput:
     """Return the tables relevant to a question, for the model that writes SQL."""
     about = find_matching_sources(sources, DataQuestion(question, language))
     listings = [describe_source_tables(ctx.principal, opened, question, ctx.data) for opened in about]
     text = "\n".join([*listings, "Call again with `source` and `sql`, one SELECT over these tables."])
     names = [opened.source.name for opened in about]
-    return ToolResult(text, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
+    return ToolOutput(text, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
 
 
 async def _answer_query(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
@@ -114,7 +114,7 @@ async def _answer_query(ctx: ToolContext, sources: list[OpenSource], args: Query
 
     Raises NotReadable where no source understands the question, ToolMistake, and the errors of `run_query`.
     """
-    asking = Asking(sources, partial(_run_statement, ctx), verified=verified_statement)
+    asking = SourcesQuestion(sources, partial(_run_statement, ctx), verified=verified_statement)
     if args.sql:
         return await _run_given_statement(ctx, asking, args.sql, language)
     if ctx.logical_query is not None and ctx.logical_query[0] in {opened.source.name for opened in sources}:
@@ -129,7 +129,7 @@ async def _answer_query(ctx: ToolContext, sources: list[OpenSource], args: Query
     return found
 
 
-async def _run_given_statement(ctx: ToolContext, asking: Asking, sql: str, language: str) -> Answered:
+async def _run_given_statement(ctx: ToolContext, asking: SourcesQuestion, sql: str, language: str) -> Answered:
     """Run the caller's statement.
 
     A statement that would give a wrong number is refused; one that differs from the company's definitions runs only
@@ -177,7 +177,7 @@ def _build_not_readable(found: Unanswered) -> NotReadable:
     )
 
 
-def _build_tool_result(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
+def _build_tool_result(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolOutput:
     result, opened, meaning = answered.result, answered.opened, answered.meaning
     kept = build_query_shown(
         result,
@@ -192,7 +192,7 @@ def _build_tool_result(ctx: ToolContext, question: str, answered: Answered, lang
     item = _build_evidence(opened, result, text)
     rows = result.answer.rows
     columns, cells = (rows.columns, rows.rows) if rows else ((), ())
-    return ToolResult(
+    return ToolOutput(
         fence_evidence(item),
         {
             "display_type": "table",

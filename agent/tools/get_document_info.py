@@ -9,10 +9,10 @@ from pydantic import Field
 from agent.evidence.document_facts import make_facts_finding
 from agent.evidence.fencing import escape_document_text, fence_evidence, fence_facts
 from agent.run_state.state import State
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool
 from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.models import ParseStatus
-from knowledge.tool_selectors import Facts, load_document_facts
+from knowledge.tool_selectors import CardFacts, load_document_facts
 
 STATUS_SIGNS = {
     ParseStatus.PENDING: "⏳ waiting",
@@ -36,14 +36,14 @@ class GetDocumentInfo(Tool):
     """Get facts of documents without their text: title, file, size, fields, whether they can be searched yet, how many passages."""
 
     name = "get_document_info"
-    label = Words("Document facts", "获取文档信息")
-    description = Words(
+    label = ToolText("Document facts", "获取文档信息")
+    description = ToolText(
         "Shows title, type, size, status and number of passages of documents.", "查看文档的元数据与处理状态"
     )
     Args = InfoArgs
     node = State.RETRIEVE
 
-    async def run(self, ctx: ToolContext, args: InfoArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: InfoArgs) -> ToolOutput:
         asked = list(dict.fromkeys(text.strip() for text in args.knowledge_ids))
         facts = await sync_to_async(load_document_facts)(ctx.principal, asked, scope=ctx.scope)
         documents = [
@@ -52,7 +52,7 @@ class GetDocumentInfo(Tool):
         errors = [{"knowledge_id": text, "error": NOT_THERE} for text in asked if text not in facts]
         shown = [facts[text] for text in asked if text in facts]
         findings = [make_facts_finding(shown, language=ctx.language)] if shown else []
-        return ToolResult(
+        return ToolOutput(
             "\n".join(
                 [_format_output(documents, errors, len(asked)), *(fence_evidence(finding.item) for finding in findings)]
             ),
@@ -71,7 +71,7 @@ class GetDocumentInfo(Tool):
         )
 
 
-def _build_card(text: str, facts: Facts) -> dict[str, Any]:
+def _build_card(text: str, facts: CardFacts) -> dict[str, Any]:
     document, newest = facts.document, facts.newest
     return {
         "knowledge_id": text,

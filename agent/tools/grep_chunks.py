@@ -10,7 +10,7 @@ from agent.evidence.fencing import fence_evidence
 from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
 from agent.run_state.threads import run_cpu_bound_call
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool, restrict_scope
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import PATTERN_LENGTH, grep_passages
 
@@ -32,14 +32,14 @@ class GrepChunks(Tool):
     """Find passages with an exact word, name, error code, version or number, or that match a regular expression. Returns <evidence>."""
 
     name = "grep_chunks"
-    label = Words("Search by keywords", "关键词搜索")
-    description = Words(
+    label = ToolText("Search by keywords", "关键词搜索")
+    description = ToolText(
         "Finds the passages that contain exact words or match a pattern.", "快速定位包含特定关键词的文档和分块"
     )
     Args = GrepArgs
     node = State.RETRIEVE
 
-    async def run(self, ctx: ToolContext, args: GrepArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: GrepArgs) -> ToolOutput:
         scope = restrict_scope(ctx.scope, document_ids=args.knowledge_ids)
         matches = await run_cpu_bound_call(
             grep_passages, ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
@@ -50,7 +50,7 @@ class GrepChunks(Tool):
         )
         if not findings:
             head = "No passage that this person may read matches. Try other words, or knowledge_search."
-        return ToolResult(
+        return ToolOutput(
             "\n".join([head, *(fence_evidence(finding.item) for finding in findings)]),
             {
                 "display_type": "grep_results",

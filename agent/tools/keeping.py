@@ -4,8 +4,8 @@ from agent.evidence.fencing import remove_fences
 from agent.run_state.outside import WebSummary
 from agent.run_state.run import Run
 from agent.run_state.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem
-from agent.tools.base import ToolResult as Result
-from agent.tools.calling import UNREAD, Called
+from agent.tools.base import ToolOutput as Result
+from agent.tools.calling import UNREAD, CallOutcome
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace_step
 
@@ -22,7 +22,7 @@ PROBLEMS = {  # stored texts of failed calls: the tool's own sentence may repeat
 }
 
 
-def store_call_result(run: Run, called: Called, *, ms: int) -> None:
+def store_call_result(run: Run, called: CallOutcome, *, ms: int) -> None:
     """Add findings and readings to the run; the trace gets ids and counts only."""
     result = called.result
     known = len(run.findings)
@@ -67,7 +67,7 @@ def store_call_result(run: Run, called: Called, *, ms: int) -> None:
     )
 
 
-def _store_search(run: Run, called: Called) -> None:
+def _store_search(run: Run, called: CallOutcome) -> None:
     """Store the findings of a search, and its query."""
     run.found = called.result.found
     run.state.tools.rag = RagSummary(

@@ -14,10 +14,10 @@ from agent.evidence.items import make_hit_finding
 from agent.profiles.asked_in import FieldSays, build_conditions
 from agent.run_state.state import State
 from agent.run_state.threads import run_cpu_bound_call
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool, restrict_scope
 from authz.principal import Principal
 from knowledge.retrieval.conditions import MAX_CONDITIONS
-from knowledge.retrieval.search import Found, Hit, Scope, search
+from knowledge.retrieval.search import FoundPassages, Hit, Scope, search
 
 TOP_K = 8  # passages per answer; the specification's number
 WIDE_K = 20  # for a question asked again because the first passages had no answer
@@ -44,14 +44,14 @@ class KnowledgeSearch(Tool):
     """
 
     name = "knowledge_search"
-    label = Words("Search by meaning", "语义搜索")
-    description = Words(
+    label = ToolText("Search by meaning", "语义搜索")
+    description = ToolText(
         "Finds the passages that answer a question, by meaning and by words.", "理解问题并查找语义相关内容"
     )
     Args = SearchArgs
     node = State.RETRIEVE
 
-    async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolOutput:
         stated = await sync_to_async(build_conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
         scope = restrict_scope(
             ctx.scope,
@@ -61,7 +61,7 @@ class KnowledgeSearch(Tool):
         )
         found = await run_cpu_bound_call(search_all_queries, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
         findings = [make_hit_finding(hit) for hit in found.hits]
-        return ToolResult(
+        return ToolOutput(
             _format_output(args.queries, found, [fence_evidence(finding.item) for finding in findings]),
             {
                 "display_type": "search_results",
@@ -74,7 +74,7 @@ class KnowledgeSearch(Tool):
         )
 
 
-def search_all_queries(principal: Principal, queries: Sequence[str], *, scope: Scope, top_k: int) -> Found:
+def search_all_queries(principal: Principal, queries: Sequence[str], *, scope: Scope, top_k: int) -> FoundPassages:
     """Search for each query and merge the best hits in turn, each passage once."""
     parts = [search(principal, query, scope=scope, top_k=top_k) for query in dict.fromkeys(queries)]
     if len(parts) == 1:
@@ -92,7 +92,7 @@ def interleave_rankings(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
     return list(merged.values())
 
 
-def _format_output(queries: Sequence[str], found: Found, blocks: Sequence[str]) -> str:
+def _format_output(queries: Sequence[str], found: FoundPassages, blocks: Sequence[str]) -> str:
     if not blocks:
         return (
             f"Nothing was found for {len(queries)} queries among the documents this person may read. Try other words."

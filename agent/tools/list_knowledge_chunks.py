@@ -9,9 +9,9 @@ from pydantic import Field
 from agent.evidence.fencing import fence_evidence
 from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText, add_tool
 from knowledge.selectors import ShownPassage
-from knowledge.tool_selectors import Page, load_passage_page, load_passages_around
+from knowledge.tool_selectors import PassagePage, load_passage_page, load_passages_around
 
 LIMIT, MAX = 20, 100
 FARTHEST = 10**9  # largest offset: past the end of every document, and within the database's integer range
@@ -38,24 +38,24 @@ class ListKnowledgeChunks(Tool):
     """Read on in a document: its passages in order, a page at a time, or one passage with those around it. Returns <evidence>."""
 
     name = "list_knowledge_chunks"
-    label = Words("Read passages", "查看文档分块")
-    description = Words(
+    label = ToolText("Read passages", "查看文档分块")
+    description = ToolText(
         "Reads a document passage by passage, or what stands around one.", "获取文档的分块内容,可逐页阅读完整文档"
     )
     Args = ListArgs
     node = State.RETRIEVE
 
-    async def run(self, ctx: ToolContext, args: ListArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: ListArgs) -> ToolOutput:
         page = await sync_to_async(_load_page)(ctx, args)
         findings = [make_passage_finding(passage) for passage in page.passages]
-        return ToolResult(
+        return ToolOutput(
             "\n".join([_format_page_head(page), *(fence_evidence(finding.item) for finding in findings)]),
             _build_result_data(page, args.bounded_limit()),
             findings=findings,
         )
 
 
-def _load_page(ctx: ToolContext, args: ListArgs) -> Page:
+def _load_page(ctx: ToolContext, args: ListArgs) -> PassagePage:
     if args.chunk_id.strip():
         return load_passages_around(ctx.principal, args.chunk_id.strip(), scope=ctx.scope, reach=args.neighbours)
     if not args.knowledge_id.strip():
@@ -69,7 +69,7 @@ def _load_page(ctx: ToolContext, args: ListArgs) -> Page:
     )
 
 
-def _format_page_head(page: Page) -> str:
+def _format_page_head(page: PassagePage) -> str:
     fetched = len(page.passages)
     lines = [f"Document: {page.document.pk}", f"Passages in all: {page.total}"]
     if fetched:
@@ -85,7 +85,7 @@ def _format_page_head(page: Page) -> str:
     return "\n".join(lines)
 
 
-def _build_result_data(page: Page, limit: int) -> dict[str, Any]:
+def _build_result_data(page: PassagePage, limit: int) -> dict[str, Any]:
     return {
         "display_type": "chunk_list",
         "knowledge_id": str(page.document.pk),
@@ -99,7 +99,7 @@ def _build_result_data(page: Page, limit: int) -> dict[str, Any]:
     }
 
 
-def _build_chunk(page: Page, passage: ShownPassage, seq: int) -> dict[str, Any]:
+def _build_chunk(page: PassagePage, passage: ShownPassage, seq: int) -> dict[str, Any]:
     """Return a passage as JSON. `images`: pictures of its page, for formats that have pages."""
     shown: dict[str, Any] = {
         "seq": seq,

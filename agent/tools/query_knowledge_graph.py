@@ -9,10 +9,10 @@ from agent.evidence.fencing import fence_evidence, fence_facts
 from agent.evidence.items import make_passage_finding
 from agent.run_state.state import State
 from agent.run_state.threads import run_cpu_bound_call
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool, restrict_scope
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool, restrict_scope
 from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.graph.search import GraphFound, search_graph
-from knowledge.graph.traversal import MAX_HOPS, Entity
+from knowledge.graph.traversal import MAX_HOPS, ReachedEntity
 
 MAX_TOLD = 30  # entities and relations that the model is told of; the page has them all
 NO_GRAPH = "The knowledge graph knows nothing of what this names, or these knowledge bases have none. A plain search was made instead."
@@ -38,21 +38,21 @@ class QueryKnowledgeGraph(Tool):
     """
 
     name = "query_knowledge_graph"
-    label = Words("Query the knowledge graph", "查询知识图谱")
-    description = Words(
+    label = ToolText("Query the knowledge graph", "查询知识图谱")
+    description = ToolText(
         "Finds what documents state about people, terms, codes and documents, over several steps.",
         "查询文档中的实体及其关系，可跨多步关联",
     )
     Args = GraphArgs
     node = State.RETRIEVE
 
-    async def run(self, ctx: ToolContext, args: GraphArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: GraphArgs) -> ToolOutput:
         scope = restrict_scope(ctx.scope, knowledge_base_ids=args.knowledge_base_ids)
         found = await run_cpu_bound_call(
             search_graph, ctx.principal, args.query, scope=scope, hops=args.hops, top_k=args.top_k
         )
         findings = [make_passage_finding(passage, score) for passage, score in found.passages]
-        return ToolResult(
+        return ToolOutput(
             "\n".join([*_format_output_lines(found), *(fence_evidence(finding.item) for finding in findings)]),
             {
                 "display_type": "graph_results",
@@ -102,7 +102,7 @@ def _format_output_lines(found: GraphFound) -> list[str]:
     return [*lines, f"{len(found.passages)} passages, best first."]
 
 
-def _build_entity(each: Entity) -> dict[str, object]:
+def _build_entity(each: ReachedEntity) -> dict[str, object]:
     return {
         "id": str(each.id),
         "name": each.name,

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool
 
 
 class ThinkingArgs(ToolArgs):
@@ -10,15 +10,15 @@ class ThinkingArgs(ToolArgs):
     next_thought_needed: bool = Field(default=False, description="Whether you want to think on before you act.")
 
 
-class Thinking(Tool):
+class ThinkingTool(Tool):
     """Think step by step before you act: split the question, weigh what you found, decide what is missing.
 
     It reads nothing and changes nothing. Use it when a question has parts or when two sources disagree.
     """
 
     name = "thinking"
-    label = Words("Think", "思考")
-    description = Words(
+    label = ToolText("Think", "思考")
+    description = ToolText(
         "Reflects on the question and on what was found, step by step.", "动态和反思性的问题解决思考工具"
     )
     Args = ThinkingArgs
@@ -26,8 +26,8 @@ class Thinking(Tool):
     is_for_plans = True
     brings = "nothing"
 
-    async def run(self, ctx: ToolContext, args: ThinkingArgs) -> ToolResult:
-        return ToolResult(
+    async def run(self, ctx: ToolContext, args: ThinkingArgs) -> ToolOutput:
+        return ToolOutput(
             "Noted.",
             {
                 "display_type": "thinking",
@@ -37,4 +37,4 @@ class Thinking(Tool):
         )
 
 
-add_tool(Thinking())
+add_tool(ThinkingTool())

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, add_tool
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, add_tool
 
 
 class TodoStep(ToolArgs):
@@ -24,18 +24,18 @@ class TodoWrite(Tool):
     """
 
     name = "todo_write"
-    label = Words("Make a plan", "制定计划")
-    description = Words("Writes a plan of research steps and keeps it up to date.", "创建结构化的研究计划")
+    label = ToolText("Make a plan", "制定计划")
+    description = ToolText("Writes a plan of research steps and keeps it up to date.", "创建结构化的研究计划")
     Args = TodoArgs
     timeout_s = 1.0
     is_for_plans = True
     brings = "nothing"
 
-    async def run(self, ctx: ToolContext, args: TodoArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: TodoArgs) -> ToolOutput:
         marks = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
         lines = [f"{number}. {marks[step.status]} {step.description}" for number, step in enumerate(args.steps, 1)]
         done = sum(step.status == "completed" for step in args.steps)
-        return ToolResult(
+        return ToolOutput(
             "\n".join([f"The plan has {len(args.steps)} steps, {done} of them done.", *lines]),
             {
                 "display_type": "plan",

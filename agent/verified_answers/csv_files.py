@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agent.verified_answers.selectors import iterate_shown_answers, managed_answers_of
-from agent.verified_answers.services import Given, save_verified_text
+from agent.verified_answers.services import KeeperInput, save_verified_text
 from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
@@ -85,8 +85,8 @@ def _parse_lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         yield number, {name: unescape_cell(value) for name, value in row.items() if isinstance(value, str)}
 
 
-def _make_given_answer(values: Mapping[str, str]) -> Given:
-    return Given(
+def _make_given_answer(values: Mapping[str, str]) -> KeeperInput:
+    return KeeperInput(
         question=values["question"],
         text=values["answer"],
         wordings=[line for line in values.get("wordings", "").splitlines() if line.strip()],

@@ -13,7 +13,7 @@ from pgvector.django import CosineDistance
 
 from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
 from agent.models.verified_answers import build_validity_filter
-from agent.run_state.verified_match import SOURCE, Cited, VerifiedMatch
+from agent.run_state.verified_match import SOURCE, VerifiedMatch, VerifiedPassage
 from agent.verified_answers.review import find_answer_fault
 from agent.verified_answers.wordings import hash_question
 from authz.principal import Principal
@@ -113,12 +113,14 @@ def _make_match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) 
     )
 
 
-def _make_cited_passage(principal: Principal, source: VerifiedSource, passage: ShownPassage | None) -> Cited | None:
+def _make_cited_passage(
+    principal: Principal, source: VerifiedSource, passage: ShownPassage | None
+) -> VerifiedPassage | None:
     if source.chunk_id is not None:
-        return Cited(passage, source.start, source.end) if passage else None
+        return VerifiedPassage(passage, source.start, source.end) if passage else None
     assert source.document is not None
     first = next(iter(list_document_passages(principal, source.document)), None)
-    return Cited(first, 0, 0) if first else None
+    return VerifiedPassage(first, 0, 0) if first else None
 
 
 def still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:

@@ -34,7 +34,7 @@ MAX_SOURCES = 20
 
 
 @dataclass(frozen=True)
-class Passage:
+class VerifiedSpan:
     """A cited span of a document. start, end: as in the answer that cited it."""
 
     document_id: UUID
@@ -44,7 +44,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Given:
+class KeeperInput:
     """A keeper's input for a text. documents: cited as a whole; data_sources: by name.
 
     passages: of the answer it is saved from.
@@ -56,11 +56,11 @@ class Given:
     expires_on: date | None = None
     documents: Sequence[UUID] = ()
     data_sources: Sequence[str] = ()
-    passages: Sequence[Passage] = ()
+    passages: Sequence[VerifiedSpan] = ()
 
 
 def save_verified_text(
-    principal: Principal, given: Given, *, folder_id: UUID, answer_id: UUID | None = None, replaces: bool = False
+    principal: Principal, given: KeeperInput, *, folder_id: UUID, answer_id: UUID | None = None, replaces: bool = False
 ) -> VerifiedAnswer:
     """Store a verified text in a folder, as verified by this person today.
 
@@ -78,7 +78,7 @@ def save_verified_text(
 @transaction.atomic
 def _store_answer(
     principal: Principal,
-    given: Given,
+    given: KeeperInput,
     wordings: list[VerifiedWording],
     folder_id: UUID,
     answer_id: UUID | None,
@@ -126,13 +126,13 @@ def _require_future_day(day: date | None) -> None:
         raise InvalidInput(_("The day until which the answer is valid has passed."))
 
 
-def _resolve_sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list[VerifiedSource]:
+def _resolve_sources(principal: Principal, given: KeeperInput, before: VerifiedAnswer) -> list[VerifiedSource]:
     """Return the cited sources, as they are now. A document with a cited passage keeps it."""
     cited = list(given.passages)
     if before.pk and not cited:
         kept = before.sources.filter(document__in=list(given.documents), chunk_id__isnull=False)
         cited = [
-            Passage(item.document_id, item.chunk_id, item.start, item.end)
+            VerifiedSpan(item.document_id, item.chunk_id, item.start, item.end)
             for item in kept
             if item.chunk_id and item.document_id
         ]
@@ -147,7 +147,7 @@ def _resolve_sources(principal: Principal, given: Given, before: VerifiedAnswer)
     return found
 
 
-def _make_passage_source(principal: Principal, cited: Passage) -> VerifiedSource:
+def _make_passage_source(principal: Principal, cited: VerifiedSpan) -> VerifiedSource:
     """Return a cited passage; the whole document where the passage is of an older version."""
     chunk = get_visible(Chunk, principal, id=cited.chunk_id)
     source = _make_document_source(principal, chunk.document_id)

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from django.utils import timezone
 
-from agent.connections.web_request import Code, NotRead, WebResponse, send_web_request
+from agent.connections.web_request import Code, RequestFailed, WebResponse, send_web_request
 from agent.evidence.injection_filter import remove_injections
 from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, parse_url_host
 from agent.text.overlap import compute_term_coverage
@@ -65,7 +65,7 @@ def fetch_web_page(url: str, rules: HostRules) -> Fetched:
     try:
         found, answer = _follow_redirects(url, rules)
         return Fetched(url, Code.OK, answer.status, _read_page(found, answer))
-    except NotRead as problem:
+    except RequestFailed as problem:
         return Fetched(url, problem.code, problem.status)
 
 
@@ -89,9 +89,9 @@ def _follow_redirects(url: str, rules: HostRules) -> tuple[str, WebResponse]:
         try:
             host = normalise_host(parse_url(url)[0])
         except AddressRefused as error:
-            raise NotRead(Code.INVALID_ADDRESS) from error
+            raise RequestFailed(Code.INVALID_ADDRESS) from error
         if not rules.permits(host):
-            raise NotRead(Code.REFUSED)
+            raise RequestFailed(Code.REFUSED)
         answer = send_web_request(
             "GET",
             url,
@@ -102,13 +102,13 @@ def _follow_redirects(url: str, rules: HostRules) -> tuple[str, WebResponse]:
         )
         if not answer.location:
             if answer.status != 200:
-                raise NotRead(Code.HTTP_STATUS, answer.status)
+                raise RequestFailed(Code.HTTP_STATUS, answer.status)
             return url, answer
         try:
             url = urljoin(url, answer.location)
         except ValueError as error:
-            raise NotRead(Code.INVALID_ADDRESS, answer.status) from error
-    raise NotRead(Code.REDIRECTS)
+            raise RequestFailed(Code.INVALID_ADDRESS, answer.status) from error
+    raise RequestFailed(Code.REDIRECTS)
 
 
 def _read_page(url: str, answer: WebResponse) -> WebPage:
@@ -120,24 +120,24 @@ def _read_page(url: str, answer: WebResponse) -> WebPage:
     elif answer.type in TEXTS:
         title, text = "", answer.body.decode("utf-8", "replace")
     else:
-        raise NotRead(Code.WRONG_TYPE, answer.status)
+        raise RequestFailed(Code.WRONG_TYPE, answer.status)
     text = clean_web_text(re.sub(r"[ \t]+", " ", text)[:MAX_CHARACTERS])
     if len(re.sub(r"\s", "", text)) < MIN_CHARACTERS:
-        raise NotRead(Code.EMPTY, answer.status)
+        raise RequestFailed(Code.EMPTY, answer.status)
     return WebPage(url, clean_web_text(title)[:TITLE_CHARACTERS] or parse_url_host(url), text, timezone.now())
 
 
 def _extract_main_text(url: str, answer: WebResponse) -> tuple[str, str]:
     """Return title and main text of an HTML page. Raises NotRead."""
     if answer.body.count(b"<") > MAX_TAGS:
-        raise NotRead(Code.TOO_BIG, answer.status)
+        raise RequestFailed(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
     from knowledge.sources.web_pages import parse_web_page  # imported on first use: trafilatura takes a second
 
     try:
         content = parse_web_page(answer.body, url, answer.headers.get("Content-Type", "")).content
     except Unreadable as error:
-        raise NotRead(Code.EMPTY, answer.status) from error
+        raise RequestFailed(Code.EMPTY, answer.status) from error
     return content.title, _format_main_text(content.data)
 
 
@@ -150,7 +150,7 @@ def _extract_file_text(answer: WebResponse) -> tuple[str, str]:
         try:
             document = parse_in_child(path, filename=name, limits=FILE_LIMITS)
         except UnreadableFile as error:
-            raise NotRead(Code.UNREADABLE, answer.status) from error
+            raise RequestFailed(Code.UNREADABLE, answer.status) from error
     return document.title or "", document.text
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from agent.models import WebHost
-from copilot_site.lib.outgoing.addresses import WEB, Policy, parse_network
+from copilot_site.lib.outgoing.addresses import WEB, AddressPolicy, parse_network
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class HostRules:
             return False
         return not self.allowed or _matches_any_entry(host, self.allowed)
 
-    def policy(self, host: str) -> Policy:
+    def policy(self, host: str) -> AddressPolicy:
         """Return which addresses of a host may be connected to.
 
         Public ones on the usual ports, unless the host is listed as inside.
         """
         inside = tuple(entry for entry in self.inside if _matches_any_entry(host, [entry]))
-        return Policy(inside) if inside else WEB
+        return AddressPolicy(inside) if inside else WEB
 
 
 def load_host_rules() -> HostRules:

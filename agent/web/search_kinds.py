@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
-class Asking:
+class WebSearchRequest:
     """One request. body: JSON to POST; None for a GET. params: query parameters."""
 
     url: str
@@ -35,7 +35,7 @@ class SearchKind(Protocol):
     needs_key: bool
     address: str
 
-    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
+    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> WebSearchRequest:
         """Return the request for a query. base_url: without a trailing slash. language: `en` or `zh`."""
 
     def hits(self, answer: Any) -> list[WebHit]:
@@ -64,10 +64,10 @@ class BingCompatible:
     needs_key = True
     address = "https://api.bing.microsoft.com"
 
-    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
+    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> WebSearchRequest:
         market = "zh-CN" if language == "zh" else "en-US"
         params = {"q": query, "count": str(count), "mkt": market, "responseFilter": "Webpages", "textFormat": "Raw"}
-        return Asking(f"{base_url}/v7.0/search", params=params, headers={"Ocp-Apim-Subscription-Key": key})
+        return WebSearchRequest(f"{base_url}/v7.0/search", params=params, headers={"Ocp-Apim-Subscription-Key": key})
 
     def hits(self, answer: Any) -> list[WebHit]:
         found = answer.get("webPages") or {"value": []}  # nothing was found
@@ -82,11 +82,11 @@ class Brave:
     needs_key = True
     address = "https://api.search.brave.com"
 
-    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
+    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> WebSearchRequest:
         lang = "zh-hans" if language == "zh" else "en"
         params = {"q": query, "count": str(count), "search_lang": lang, "text_decorations": "false"}
         headers = {"X-Subscription-Token": key, "Accept": "application/json"}
-        return Asking(f"{base_url}/res/v1/web/search", params=params, headers=headers)
+        return WebSearchRequest(f"{base_url}/res/v1/web/search", params=params, headers=headers)
 
     def hits(self, answer: Any) -> list[WebHit]:
         found = answer.get("web") or {"results": []}  # nothing was found
@@ -101,7 +101,7 @@ class SearXNG:
     needs_key = False
     address = ""
 
-    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
+    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> WebSearchRequest:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         params = {
             "q": query,
@@ -109,7 +109,7 @@ class SearXNG:
             "language": "zh-CN" if language == "zh" else language,
             "safesearch": "1",
         }
-        return Asking(f"{base_url}/search", params=params, headers=headers)
+        return WebSearchRequest(f"{base_url}/search", params=params, headers=headers)
 
     def hits(self, answer: Any) -> list[WebHit]:
         return parse_hits(answer["results"], title="title", excerpt="content")
@@ -126,9 +126,9 @@ class TavilyShaped:
     needs_key = True
     address = "https://api.tavily.com"
 
-    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
+    def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> WebSearchRequest:
         body = {"query": query, "max_results": count, "search_depth": "basic", "include_answer": False}
-        return Asking(f"{base_url}/search", headers={"Authorization": f"Bearer {key}"}, body=body)
+        return WebSearchRequest(f"{base_url}/search", headers={"Authorization": f"Bearer {key}"}, body=body)
 
     def hits(self, answer: Any) -> list[WebHit]:
         return parse_hits(answer["results"], title="title", excerpt="content")

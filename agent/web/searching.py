@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from agent.connections.service_keys import KeyLost, open_service_key
-from agent.connections.web_request import NotRead, send_web_request
+from agent.connections.web_request import RequestFailed, send_web_request
 from agent.models import WebSearchProvider
 from agent.run_state.outside import TITLE_CHARACTERS, WebPassage, parse_url_host
 from agent.web.fetching import clean_web_text
@@ -15,8 +15,8 @@ from agent.web.hosts import HostRules
 from agent.web.search_kinds import KINDS, SearchKind, WebHit
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing.addresses import (
+    AddressPolicy,
     AddressRefused,
-    Policy,
     build_http_service_policy,
     normalise_host,
     parse_url,
@@ -41,7 +41,7 @@ class Service:
     kind: SearchKind
     base_url: str
     count: int
-    policy: Policy
+    policy: AddressPolicy
     key: str = ""
     asks_first: bool = False
 
@@ -95,7 +95,7 @@ def _fetch_hits(service: Service, query: str) -> list[WebHit]:
             headers=dict(asking.headers),
             json=asking.body,
         )
-    except NotRead as problem:
+    except RequestFailed as problem:
         raise SearchFailed(f"{service.name} does not answer: {problem.code.value}.") from problem
     if answer.status in {401, 403}:
         raise SearchFailed(f"{service.name} refuses ({answer.status}): check the key, and whether it allows JSON.")

@@ -12,7 +12,7 @@ from agent.evidence.fencing import escape_document_text, fence_evidence
 from agent.evidence.items import make_web_finding
 from agent.run_state.outside import FetchedOutside, WebPassage, WebSummary, parse_url_host
 from agent.run_state.threads import run_web_call
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText
 from agent.web.fetching import Fetched, WebPage, fetch_web_page, select_page_passages
 from agent.web.hosts import HostRules, load_host_rules
 from audit.actions import Action
@@ -62,8 +62,8 @@ class WebFetch(Tool):
     """
 
     name = "web_fetch"
-    label = Words("Read web pages", "网页抓取")
-    description = Words(
+    label = ToolText("Read web pages", "网页抓取")
+    description = ToolText(
         "Reads the main text of web pages that the person or a search of the web named.",
         "读取提问者给出或网络搜索找到的网页正文",
     )
@@ -72,7 +72,7 @@ class WebFetch(Tool):
     brings = "outside"
     timeout_s = 45.0
 
-    async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolOutput:
         rules = await sync_to_async(_record_hosts)(ctx, args.items)
         fetched = await asyncio.gather(*(_fetch_one_page(item.url.strip(), ctx.border, rules) for item in args.items))
         asked = " ".join(ctx.border.own[:1])
@@ -102,13 +102,13 @@ async def _fetch_one_page(url: str, border: Border, rules: HostRules) -> Fetched
         return Fetched(url, Code.TIMEOUT)
 
 
-def _build_fetch_result(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolResult:
+def _build_fetch_result(fetched: Sequence[Fetched], cut: Sequence[Sequence[WebPassage]]) -> ToolOutput:
     findings = [make_web_finding(passage) for passages in cut for passage in passages]
     lines = []
     for entry, passages in zip(fetched, cut, strict=True):
         lines.append(f"{escape_document_text(entry.url[:SHOWN_ADDRESS])}: {_describe_outcome(entry)}")
         lines += [fence_evidence(make_web_finding(passage).item) for passage in passages]
-    return ToolResult(
+    return ToolOutput(
         "\n".join(lines),
         {
             "display_type": "web_fetch_results",

@@ -11,7 +11,7 @@ from agent.models import WebSearchProvider
 from agent.run_state.outside import AskedOutside, WebPassage, WebSummary
 from agent.run_state.threads import run_web_call
 from agent.tools.approvals import NeedsApproval, use_up_approval
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolResult, Words
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolMistake, ToolOutput, ToolText
 from agent.web.hosts import HostRules, load_host_rules
 from agent.web.searching import Service, find_service_in_use, search_web
 from audit.actions import Action, Outcome
@@ -47,8 +47,8 @@ class WebSearch(Tool):
     """
 
     name = "web_search"
-    label = Words("Search the web", "网络搜索")
-    description = Words(
+    label = ToolText("Search the web", "网络搜索")
+    description = ToolText(
         "Searches the web through the service that the company has set up; the question leaves the company.",
         "通过公司配置的搜索服务检索互联网；检索词会离开公司",
     )
@@ -57,15 +57,15 @@ class WebSearch(Tool):
     brings = "outside"
     timeout_s = 30.0
 
-    def why_not(self, principal: Principal) -> Words | None:
+    def why_not(self, principal: Principal) -> ToolText | None:
         if WebSearchProvider.objects.filter(is_used=True).exists():
             return None
-        return Words(
+        return ToolText(
             "No search of the web is set up: an administrator enters one (Administration, Searches of the web).",
             "尚未配置网络搜索：由管理员在“管理 › 网络搜索服务”中添加。",
         )
 
-    async def run(self, ctx: ToolContext, args: WebSearchArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: WebSearchArgs) -> ToolOutput:
         query = " ".join(args.query.split())
         service = await sync_to_async(find_service_in_use)()
         if service is None:
@@ -106,11 +106,11 @@ def _record_kept_query(ctx: ToolContext, characters: int) -> None:
     )
 
 
-def _build_search_result(query: str, service: Service, passages: list[WebPassage]) -> ToolResult:
+def _build_search_result(query: str, service: Service, passages: list[WebPassage]) -> ToolOutput:
     findings = [make_web_finding(passage, 1 / place) for place, passage in enumerate(passages, 1)]
     blocks = [fence_evidence(finding.item) for finding in findings]
     text = "\n".join([f"{len(blocks)} pages from outside, best first.", *blocks])
-    return ToolResult(
+    return ToolOutput(
         text if blocks else f"The web search for “{escape_document_text(query)}” brought nothing that may be read.",
         {
             "display_type": "web_search_results",

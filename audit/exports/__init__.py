@@ -3,9 +3,9 @@
 from functools import partial
 
 from audit.exports import csv, jsonl, ocsf
-from audit.exports.base import FORMATS, ExportFormat, Extract, Placed, Signed
+from audit.exports.base import FORMATS, ChainedEntry, ExportFormat, Extract, Signed
 
-__all__ = ["FORMATS", "ExportFormat", "Extract", "Placed", "Signed"]
+__all__ = ["FORMATS", "ChainedEntry", "ExportFormat", "Extract", "Signed"]
 
 for made in (
     ExportFormat("csv", csv.MEDIA_TYPE, "csv", partial(csv.write_csv, bom=False)),

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Placed:
+class ChainedEntry:
     """An entry, its number, and the hashes before it and at it."""
 
     seq: int
@@ -39,7 +39,7 @@ class Extract:
     last_seq: int
     count: int
     checkpoints: list[Signed]
-    entries: Iterable[Placed]
+    entries: Iterable[ChainedEntry]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ExportFormat:
     write: Callable[[Extract], Iterator[bytes]]
 
 
-def write_entries(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:
+def write_entries(write: Callable[[ChainedEntry], T], entries: Iterable[ChainedEntry]) -> Iterator[T]:
     """Yield each entry as written; in place of one that cannot be written, an entry that says so."""
     for placed in entries:
         try:

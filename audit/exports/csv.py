@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from audit.exports.base import Extract, Placed, write_entries
+from audit.exports.base import ChainedEntry, Extract, write_entries
 from audit.models import format_utc_time
 from copilot_site.lib.text.spreadsheets import write_csv_parts
 
@@ -22,7 +22,7 @@ def write_csv(extract: Extract, *, bom: bool) -> Iterator[bytes]:
     return (part.encode() for part in write_csv_parts(rows, bom=bom))
 
 
-def _build_cells(placed: Placed) -> list[Any]:
+def _build_cells(placed: ChainedEntry) -> list[Any]:
     special = {
         "seq": placed.seq,
         "at": format_utc_time(placed.entry.at),

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils.translation import gettext as _
 
 from audit.chain.keys import KeyUnusable, public_key_of, read_signing_key
-from audit.exports.base import Extract, Placed, write_entries
+from audit.exports.base import ChainedEntry, Extract, write_entries
 from audit.models import build_chain_content, format_utc_time
 from audit.verify_export import FORMAT, Export, write_canonical_json
 from copilot_site.lib.errors import Conflict
@@ -63,7 +63,7 @@ def _write_header_lines(extract: Extract, key: Ed25519PrivateKey | None) -> Iter
         yield write_canonical_json({"checkpoint": statement, "signature": signature}) + b"\n"
 
 
-def _entry_line(placed: Placed) -> bytes:
+def _entry_line(placed: ChainedEntry) -> bytes:
     """Write one entry. Raises any of ODD for what the verifier would take for no entry, and with it the whole file for no export."""
     made = _build_entry_object(placed)
     reading = Export()
@@ -72,7 +72,7 @@ def _entry_line(placed: Placed) -> bytes:
     return write_canonical_json(made) + b"\n"
 
 
-def _build_entry_object(placed: Placed) -> dict[str, Any]:
+def _build_entry_object(placed: ChainedEntry) -> dict[str, Any]:
     entry = placed.entry
     personal = {name: {"text": str(getattr(entry, name) or ""), "salt": salt} for name, salt in entry.salts.items()}
     return {

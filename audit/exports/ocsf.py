@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.actions import Action, Outcome
-from audit.exports.base import Extract, Placed, write_entries
+from audit.exports.base import ChainedEntry, Extract, write_entries
 from audit.models import Entry, format_utc_time
 from copilot_site.lib import version
 
@@ -63,11 +63,11 @@ def write_ocsf(extract: Extract) -> Iterator[bytes]:
     return write_entries(_write_event_line, extract.entries)
 
 
-def _write_event_line(placed: Placed) -> bytes:
+def _write_event_line(placed: ChainedEntry) -> bytes:
     return json.dumps(build_event(placed), ensure_ascii=False).encode() + b"\n"
 
 
-def build_event(placed: Placed) -> dict[str, Any]:
+def build_event(placed: ChainedEntry) -> dict[str, Any]:
     """Return one entry as an OCSF event."""
     entry = placed.entry
     kind, activity = SPECIAL.get(entry.action) or (API_ACTIVITY, ACTIVITY.get(entry.action.rpartition(".")[2], OTHER))

@@ -26,7 +26,7 @@ LENGTHS = {"username": NAME_LENGTH, "first_name": 150, "last_name": 150, "email"
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownPerson:
     """A person in a directory. external_id: their permanent id there, "" for none. username: kept in NFKC."""
 
     external_id: str
@@ -59,7 +59,7 @@ def may_provision(principal: Principal) -> bool:
 
 @transaction.atomic
 def create_directory_account(
-    by: Principal | None, directory: Directory, known: Known, *, is_active: bool = True
+    by: Principal | None, directory: Directory, known: KnownPerson, *, is_active: bool = True
 ) -> DirectoryAccount:
     """Create an account without any right and without a password of ours.
 
@@ -81,7 +81,7 @@ def create_directory_account(
 
 
 @transaction.atomic
-def update_directory_account(by: Principal | None, account: DirectoryAccount, known: Known) -> bool:
+def update_directory_account(by: Principal | None, account: DirectoryAccount, known: KnownPerson) -> bool:
     """Update name and address; return whether they changed. Raises InvalidInput, Conflict as `create_directory_account`."""
     user = _lock_account(account)
     check_external_id(known.external_id)

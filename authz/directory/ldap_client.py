@@ -63,7 +63,7 @@ class LdapSettings:
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """A person in the directory. units: their departments, from the attribute COPILOT_LDAP_UNIT_ATTRIBUTE."""
 
     dn: str
@@ -83,7 +83,7 @@ class LdapDirectory:
         self._connection = connection
         self._parents: dict[str, dict[str, str]] = {}  # DN of a group → DN and name of the groups it is in itself
 
-    def named(self, username: str) -> Entry | None:
+    def named(self, username: str) -> DirectoryEntry | None:
         """Return the one person with this name.
 
         None, too, where only the directory's looser comparison (spaces, accents) matches: each spelling would get its
@@ -92,12 +92,12 @@ class LdapDirectory:
         found = self._find_person(self._given.username_attribute, ldap.filter.escape_filter_chars(username))
         return found if found and found.username.lower() == username.lower() else None
 
-    def known_as(self, external_id: str) -> Entry | None:
+    def known_as(self, external_id: str) -> DirectoryEntry | None:
         """Return the person with this permanent id; None when they are gone or may no longer sign in."""
         raw = UUID(external_id).bytes_le if self._is_ad else external_id.encode()
         return self._find_person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
 
-    def groups_of(self, entry: Entry) -> set[str]:
+    def groups_of(self, entry: DirectoryEntry) -> set[str]:
         """Return the names of the person's groups, nested ones included."""
         if not self._given.groups_base:
             return set()
@@ -133,13 +133,13 @@ class LdapDirectory:
         names = [given.username_attribute, given.id_attribute, FIRST_NAME, LAST_NAME, MAIL, given.unit_attribute]
         return [name for name in names if name]
 
-    def _find_person(self, attribute: str, escaped: str) -> Entry | None:
+    def _find_person(self, attribute: str, escaped: str) -> DirectoryEntry | None:
         """Return the one entry with this value; None for none or several."""
         text = f"(&{self._given.people_filter}({attribute}={escaped}))"
         rows = self._search_entries(self._given.people_base, text, self._attributes, limit=2)
         return self._build_entry(*rows[0]) if len(rows) == 1 else None
 
-    def _build_entry(self, dn: str, values: dict[str, list[bytes]]) -> Entry | None:
+    def _build_entry(self, dn: str, values: dict[str, list[bytes]]) -> DirectoryEntry | None:
         given = self._given
         held = {name.lower(): value for name, value in values.items()}
 
@@ -154,7 +154,7 @@ class LdapDirectory:
         username = first(given.username_attribute)
         if not external_id or not username:
             return None
-        return Entry(
+        return DirectoryEntry(
             dn=dn,
             external_id=external_id,
             username=username,
@@ -202,7 +202,7 @@ def open_directory(given: LdapSettings) -> Iterator[LdapDirectory]:
         yield LdapDirectory(given, connection)
 
 
-def is_correct_password(given: LdapSettings, entry: Entry | None, password: str) -> bool:
+def is_correct_password(given: LdapSettings, entry: DirectoryEntry | None, password: str) -> bool:
     """Tell whether this is the person's password. Without an entry an unknown name is tried, to take as long.
 
     Raises DirectoryUnavailable.

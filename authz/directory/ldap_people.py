@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 from audit.actions import Action, Outcome
 from audit.record import record_action
 from authz.directory.accounts import (
-    Known,
+    KnownPerson,
     create_directory_account,
     disable_directory_account,
     enable_directory_account,
     list_kept_accounts,
     update_directory_account,
 )
-from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, is_correct_password, open_directory
+from authz.directory.ldap_client import DirectoryEntry, LdapDirectory, LdapSettings, is_correct_password, open_directory
 from authz.models import Directory, DirectoryAccount
 from authz.sign_in.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, set_claim_memberships, store_unmapped_values
 from copilot_site.lib.database import hold_process_lock
@@ -66,7 +66,7 @@ def authenticate_person(given: LdapSettings, username: str, password: str) -> Us
     return account.user
 
 
-def list_claim_values(directory: LdapDirectory, entry: Entry) -> set[str]:
+def list_claim_values(directory: LdapDirectory, entry: DirectoryEntry) -> set[str]:
     """Return the values for claim mappings: the names of the person's groups, and `unit=` with each department."""
     found = directory.groups_of(entry) | {f"unit={unit}" for unit in entry.units}
     return set(sorted(value for value in found if len(value) <= VALUE_LENGTH)[:MAX_VALUES])
@@ -92,7 +92,7 @@ def sync_accounts(given: LdapSettings, *, even_if_most_are_gone: bool = False) -
         return _update_accounts(seen)
 
 
-Seen = tuple[DirectoryAccount, Entry | None, set[str]]
+Seen = tuple[DirectoryAccount, DirectoryEntry | None, set[str]]
 
 
 def _iterate_accounts(given: LdapSettings) -> Iterator[Seen]:
@@ -128,13 +128,13 @@ def _update_accounts(seen: list[Seen]) -> Synced:
     return done
 
 
-def build_account_fields(entry: Entry) -> Known:
+def build_account_fields(entry: DirectoryEntry) -> KnownPerson:
     """Return an entry as an account's fields; characters not allowed in names become `_`, as at sign-in."""
     username = re.sub(r"[^\w.@+-]", "_", entry.username)
-    return Known(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
+    return KnownPerson(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
 
 
-def _update_or_create_account(entry: Entry) -> DirectoryAccount:
+def _update_or_create_account(entry: DirectoryEntry) -> DirectoryAccount:
     """Return the account of this entry, updated, or a new one. Raises InvalidInput, Conflict."""
     rows = DirectoryAccount.objects.filter(directory=Directory.LDAP).select_related("user")
     account = rows.filter(external_id=entry.external_id).first()

@@ -16,13 +16,13 @@ from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
-from authz.people.groups import Person
+from authz.people.groups import PersonHolders
 from authz.permissions import Right
 from authz.rights.held_rights import Held, find_rights_of_groups, find_rights_of_people
 
 
 @dataclass(frozen=True)
-class Place:
+class GrantPlace:
     """A place for grants: a knowledge base, a folder, or the node of a document with rights of its own.
 
     parent_id: the place above; a root folder's is its knowledge base, which has none. is_root: the folder with the same
@@ -77,18 +77,18 @@ class Considered:
     """A row that concerns somebody, on a place or above. cut_by: the place that does not inherit, for Fate.CUT."""
 
     row: Row
-    place: Place
+    place: GrantPlace
     fate: Fate
-    cut_by: Place | None = None
+    cut_by: GrantPlace | None = None
 
 
 @dataclass(frozen=True)
 class Decision:
     """The answer of the rule with the rows that concern it. way: the place asked about, then upwards, its base last."""
 
-    person: Person
+    person: PersonHolders
     right: Right
-    way: tuple[Place, ...]
+    way: tuple[GrantPlace, ...]
     considered: tuple[Considered, ...]
     is_allowed: bool
 
@@ -101,21 +101,21 @@ class Decision:
 class Rulebook:
     """The places of some knowledge bases with all grants and denials on them, as of one moment."""
 
-    places: Mapping[UUID, Place]
+    places: Mapping[UUID, GrantPlace]
     rows: Mapping[tuple[Right, UUID], Sequence[Row]]
-    _ways: dict[UUID, tuple[Place, ...]] = field(default_factory=dict)
+    _ways: dict[UUID, tuple[GrantPlace, ...]] = field(default_factory=dict)
     _considered: dict[tuple[Right, UUID], tuple[Considered, ...]] = field(default_factory=dict)
     _held: dict[tuple[int, int | None], Held] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, places: Iterable[Place], *, base_ids: Collection[UUID]) -> Self:
+    def read(cls, places: Iterable[GrantPlace], *, base_ids: Collection[UUID]) -> Self:
         """Read the rows. places: the bases and every place in them; a missing place is missing in the decisions."""
         rows: defaultdict[tuple[Right, UUID], list[Row]] = defaultdict(list)
         for row in (*_iterate_grants(base_ids), *_iterate_denials(base_ids)):
             rows[row.right, row.place_id].append(row)
         return cls({place.id: place for place in places}, rows)
 
-    def way(self, place_id: UUID) -> tuple[Place, ...]:
+    def way(self, place_id: UUID) -> tuple[GrantPlace, ...]:
         """Return the place, then those above it, its knowledge base last."""
         if place_id not in self._ways:
             place = self.places[place_id]
@@ -128,7 +128,7 @@ class Rulebook:
         way = self.way(place_id)
         return tuple(place.name for place in reversed(way) if place.id == place_id or not place.is_root)
 
-    def decide(self, person: Person, right: Right, place_id: UUID) -> Decision:
+    def decide(self, person: PersonHolders, right: Right, place_id: UUID) -> Decision:
         """Ask the rule about this person at this place, with the rows that concern them: nearest first, by name before by group."""
         concerning = tuple(row for row in self.considered(right, place_id) if row.row.holder in person.holders)
         return Decision(person, right, self.way(place_id), concerning, (right, place_id) in self.held(person))
@@ -140,13 +140,13 @@ class Rulebook:
             self._considered[key] = tuple(self._consider_rows(right, self.way(place_id)))
         return self._considered[key]
 
-    def held(self, person: Person) -> Held:
+    def held(self, person: PersonHolders) -> Held:
         """Return every right that this person holds, with the place."""
         if (person.id, person.group_id) not in self._held:
             self.ask([person])
         return self._held[person.id, person.group_id]
 
-    def ask(self, people: Collection[Person]) -> None:
+    def ask(self, people: Collection[PersonHolders]) -> None:
         """Ask the rule for these people at once, and cache the answers."""
         by_person = find_rights_of_people([person.id for person in people if person.group_id is None], self.places)
         by_group = find_rights_of_groups(
@@ -160,8 +160,8 @@ class Rulebook:
         """Return the holders of rows on these places."""
         return {row.holder for (_right, pk), rows in self.rows.items() if pk in place_ids for row in rows}
 
-    def _consider_rows(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:
-        cut_by: Place | None = None
+    def _consider_rows(self, right: Right, way: Sequence[GrantPlace]) -> Iterator[Considered]:
+        cut_by: GrantPlace | None = None
         for place in way:
             for row in sorted(self.rows.get((right, place.id), ()), key=lambda row: row.holder, reverse=True):
                 fate = _decide_fate(row, cut_by)
@@ -170,7 +170,7 @@ class Rulebook:
                 cut_by = place
 
 
-def _decide_fate(row: Row, cut_by: Place | None) -> Fate:
+def _decide_fate(row: Row, cut_by: GrantPlace | None) -> Fate:
     if row.is_denial:
         return Fate.DENIES
     if row.has_ended:

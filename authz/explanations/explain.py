@@ -11,8 +11,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from authz.explanations.decision_reasons import Considered, Decision, Fate, Place
-from authz.people.groups import GroupKind, Membership, Person
+from authz.explanations.decision_reasons import Considered, Decision, Fate, GrantPlace
+from authz.people.groups import GroupKind, Membership, PersonHolders
 from authz.permissions import Right
 
 
@@ -56,7 +56,7 @@ class Explanation:
     decisive: Considered | None
 
     @property
-    def person(self) -> Person:
+    def person(self) -> PersonHolders:
         return self.decision.person
 
     @property
@@ -64,7 +64,7 @@ class Explanation:
         return self.decision.right
 
     @property
-    def place(self) -> Place:
+    def place(self) -> GrantPlace:
         return self.decision.way[0]
 
     @property
@@ -177,7 +177,7 @@ def _iterate_group_steps(membership: Membership) -> Iterator[PathStep]:
     yield PathStep(StepKind(membership.kind.value), membership.name, text % {"name": membership.name})
 
 
-def _format_place(place: Place) -> str:
+def _format_place(place: GrantPlace) -> str:
     name = {"name": place.name}
     return _("the document “%(name)s”") % name if place.kind == "document" else _("inherited by “%(name)s”") % name
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from authz.explanations.decision_reasons import Rulebook
-from authz.people.groups import Person
+from authz.people.groups import PersonHolders
 from authz.permissions import Right
 from authz.rights.held_rights import Held
 
@@ -17,7 +17,7 @@ class RightsTables:
     """All held rights at one moment. documents: node with its own rights → the documents that take theirs from it."""
 
     rules: Rulebook
-    people: Mapping[int, Person]
+    people: Mapping[int, PersonHolders]
     documents: Mapping[UUID, frozenset[UUID]]
 
     def __post_init__(self) -> None:
@@ -29,7 +29,7 @@ class RightsTables:
 
 
 @dataclass(frozen=True)
-class Delta:
+class RightDelta:
     """One right gained or lost. places: knowledge bases and folders, not the nodes of single documents."""
 
     right: Right
@@ -39,9 +39,9 @@ class Delta:
 
 @dataclass(frozen=True)
 class PersonEffect:
-    person: Person
-    gains: tuple[Delta, ...]
-    losses: tuple[Delta, ...]
+    person: PersonHolders
+    gains: tuple[RightDelta, ...]
+    losses: tuple[RightDelta, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Effects:
 
 def compare_rights(before: RightsTables, after: RightsTables) -> Effects:
     """Compare each person exactly; people with the same rights before and after are compared once."""
-    known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
+    known: dict[tuple[Held, Held], tuple[tuple[RightDelta, ...], tuple[RightDelta, ...]]] = {}
     found: list[PersonEffect] = []
     for person in sorted({**before.people, **after.people}.values(), key=lambda person: person.username):
         pair = before.held(person.id), after.held(person.id)
@@ -107,19 +107,19 @@ def _group_by_right(held: Held, standing: RightsTables) -> Sets:
     return sets
 
 
-def _find_additional_rights(these: Sets, than: Sets) -> Iterable[Delta]:
+def _find_additional_rights(these: Sets, than: Sets) -> Iterable[RightDelta]:
     for right in Right:
         documents, places = (
             frozenset(mine - theirs)
             for mine, theirs in zip(_find_right_sets(these, right), _find_right_sets(than, right), strict=True)
         )
         if documents or places:
-            yield Delta(right, documents, places)
+            yield RightDelta(right, documents, places)
 
 
 def _find_right_sets(sets: Sets, right: Right) -> tuple[set[UUID], set[UUID]]:
     return sets.get(right, (set(), set()))
 
 
-def _collect_viewable_documents(deltas: Iterable[Delta]) -> frozenset[UUID]:
+def _collect_viewable_documents(deltas: Iterable[RightDelta]) -> frozenset[UUID]:
     return frozenset(pk for delta in deltas if delta.right is Right.VIEW for pk in delta.documents)

@@ -33,7 +33,7 @@ class Membership:
 
 
 @dataclass(frozen=True)
-class Person:
+class PersonHolders:
     """An account, active or not, with all holders of its rights; from `make_sample_members`, an invented member of one group."""
 
     id: int
@@ -49,23 +49,27 @@ class Person:
         return frozenset({("user", self.id), *(("group", pk) for pk in self.memberships)})
 
 
-def list_people(users: QuerySet[User]) -> list[Person]:
+def list_people(users: QuerySet[User]) -> list[PersonHolders]:
     """Return these accounts by sign-in name, read with five statements for any number."""
     reach = _load_memberships_by_group()
     own: defaultdict[int, list[int]] = defaultdict(list)
     for user_id, group_id in User.groups.through.objects.filter(user__in=users).values_list("user_id", "group_id"):
         own[user_id].append(group_id)
     return [
-        Person(user.pk, user.username, user.get_full_name(), user.is_active, _collect_memberships(own[user.pk], reach))
+        PersonHolders(
+            user.pk, user.username, user.get_full_name(), user.is_active, _collect_memberships(own[user.pk], reach)
+        )
         for user in users.order_by("username")
     ]
 
 
-def make_sample_members(group_ids: Iterable[int]) -> list[Person]:
+def make_sample_members(group_ids: Iterable[int]) -> list[PersonHolders]:
     """Return for each group, by name, an invented member of it alone, to show what the group itself gives."""
     reach = _load_memberships_by_group()
     members = [
-        Person(0, reach[pk][0].name, "", True, _collect_memberships([pk], reach), pk) for pk in group_ids if pk in reach
+        PersonHolders(0, reach[pk][0].name, "", True, _collect_memberships([pk], reach), pk)
+        for pk in group_ids
+        if pk in reach
     ]
     return sorted(members, key=lambda member: member.username)
 

@@ -245,7 +245,7 @@ def _build_audit_detail(right: Right, holder: Holder, *, expires_at: datetime | 
 
 
 @dataclass(frozen=True)
-class Origin:
+class GrantOrigin:
     """A source of grants. name: as shown when a right is explained."""
 
     id: UUID
@@ -253,7 +253,9 @@ class Origin:
 
 
 @transaction.atomic
-def sync_origin_grants(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
+def sync_origin_grants(
+    origin: GrantOrigin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any
+) -> None:
     """Make an origin's grants of one right on a model's rows exactly these: add missing ones, end the others.
 
     on: the model. Grants given by a person stay and are not duplicated.
@@ -280,7 +282,7 @@ def sync_origin_grants(origin: Origin, right: Right, wanted: Iterable[tuple[mode
 
 
 def _add_grant(  # noqa: PLR0917  # the parts of one grant
-    origin: Origin, right: Right, row: models.Model, holder: Holder, grants: Any, permission: Permission
+    origin: GrantOrigin, right: Right, row: models.Model, holder: Holder, grants: Any, permission: Permission
 ) -> None:
     kind = _holder_kind_of(holder)
     held = grants.filter(**{"content_object": row, kind: holder})

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeModels:
     """Models of the tree.
 
     base: has a root folder without parent. folder: has `knowledge_base`, `parent`, `name`, `inherits` and, for files
@@ -25,17 +25,17 @@ class Tree:
         return {name: model._meta.db_table for name, model in models.items()}
 
 
-_trees: list[Tree] = []
+_trees: list[TreeModels] = []
 
 
-def register_tree(tree: Tree) -> None:
+def register_tree(tree: TreeModels) -> None:
     """Register the tree for rights, once, while apps start."""
     if _trees:
         raise ImproperlyConfigured("rights stand on one tree")
     _trees.append(tree)
 
 
-def require_tree() -> Tree:
+def require_tree() -> TreeModels:
     """Return the registered tree; raise ImproperlyConfigured without one."""
     if not _trees:
         raise ImproperlyConfigured("no app has said what rights stand on")

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from authz.directory import groups
 from authz.directory.accounts import (
-    Known,
+    KnownPerson,
     create_directory_account,
     delete_directory_account,
     disable_directory_account,
@@ -58,10 +58,10 @@ class Accounts:
         delete_directory_account(self._by, row)
 
 
-def _build_account_fields(given: User) -> Known:
+def _build_account_fields(given: User) -> KnownPerson:
     name = given.name or Name()
     main = max(given.emails or [], key=lambda email: bool(email.primary), default=None)  # of equals, the first wins
-    return Known(
+    return KnownPerson(
         external_id=given.external_id or "",
         username=given.user_name or "",
         first_name=name.given_name or "",

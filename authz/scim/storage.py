@@ -28,7 +28,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.text.json_input import remove_forbidden_characters
 
 
-class Kind(Protocol):
+class ResourceStore(Protocol):
     """The rows of one type of resource."""
 
     lookups: dict[str, str]
@@ -44,7 +44,7 @@ class RowStorage(ScimStorage):
     """The rows that SCIM keeps, for one request. by: the token's owner."""
 
     def __init__(self, by: Principal) -> None:
-        self._kinds: dict[str, Kind] = {"User": Accounts(by), "Group": Groups(by)}
+        self._kinds: dict[str, ResourceStore] = {"User": Accounts(by), "Group": Groups(by)}
 
     def operation(self) -> AbstractContextManager[None]:
         return transaction.atomic()
@@ -94,11 +94,11 @@ class RowStorage(ScimStorage):
         with _translate_errors():
             kind.delete(_lock_row(kind, resource_id, expected_version))
 
-    def _find_kind(self, resource_type: ResourceType) -> Kind:
+    def _find_kind(self, resource_type: ResourceType) -> ResourceStore:
         return self._kinds[str(resource_type.name)]
 
 
-def _find_row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
+def _find_row(kind: ResourceStore, resource_id: str, *, locked: bool = False) -> Any:
     """Return a row. Raises NotFoundException, the same for missing rows and those SCIM does not keep."""
     rows = kind.rows().select_for_update(of=("self",)) if locked else kind.rows()
     try:
@@ -118,7 +118,7 @@ def _check_texts(resource: Resource[Any]) -> Resource[Any]:
     return resource
 
 
-def _lock_row(kind: Kind, resource_id: str, version: str | None) -> Any:
+def _lock_row(kind: ResourceStore, resource_id: str, version: str | None) -> Any:
     """Return the row to change, locked, still at this version. Raises NotFoundException, PreconditionFailedException."""
     row = _find_row(kind, resource_id, locked=True)
     meta = _build_resource(kind, row).meta
@@ -127,7 +127,7 @@ def _lock_row(kind: Kind, resource_id: str, version: str | None) -> Any:
     return row
 
 
-def _build_resource(kind: Kind, row: Any, left_out: Collection[str] = ()) -> Resource[Any]:
+def _build_resource(kind: ResourceStore, row: Any, left_out: Collection[str] = ()) -> Resource[Any]:
     shown: Resource[Any] = kind.resources([row], left_out)[0]
     return shown
 
@@ -136,7 +136,9 @@ def _list_excluded_attributes(parameters: ResponseParameters[Any] | None) -> set
     return {str(path).lower() for path in (parameters.excluded_attributes if parameters else None) or ()}
 
 
-def _find_matching_resources(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) -> list[Resource[Any]]:
+def _find_matching_resources(
+    kind: ResourceStore, wanted: ScimFilter[Any] | None, left_out: set[str]
+) -> list[Resource[Any]]:
     if wanted is None:
         return kind.resources(kind.rows(), left_out)
     asked, narrowed = str(wanted).lower(), _build_conditions(kind, wanted.ast)
@@ -146,7 +148,7 @@ def _find_matching_resources(kind: Kind, wanted: ScimFilter[Any] | None, left_ou
     return [resource for resource in read if wanted.match(resource)]
 
 
-def _build_conditions(kind: Kind, node: FilterNode) -> dict[str, str]:
+def _build_conditions(kind: ResourceStore, node: FilterNode) -> dict[str, str]:
     """Return conditions on columns that every matching row meets."""
     if isinstance(node, LogicalExpr) and node.op == LogicalOperator.and_:
         return {name: value for term in node.terms for name, value in _build_conditions(kind, term).items()}

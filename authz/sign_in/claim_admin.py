@@ -104,7 +104,7 @@ WIDE = {"class": "vTextField"}  # as wide as the admin makes the fields of model
 OPTIONS = ("groups_claim", "link_by_email", "addresses_verified")
 
 
-class SignInForm(forms.ModelForm[SocialApp]):
+class CompanySignInForm(forms.ModelForm[SocialApp]):
     """A form for a company sign-in. The secret is written, never shown."""
 
     server_url = forms.URLField(
@@ -175,7 +175,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
 
 @admin.register(SocialApp)
 class SignInAdmin(SuperusersOnly[SocialApp]):
-    form = SignInForm
+    form = CompanySignInForm
     list_display = ("name", "provider_id", "client_id")
 
     def get_form(self, request: HttpRequest, obj: SocialApp | None = None, change: bool = False, **kwargs: Any) -> Any:

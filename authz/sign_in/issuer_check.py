@@ -14,7 +14,7 @@ from audit.actions import Action
 from audit.record import record_action
 from authz.admin_pages import admin_page
 from authz.principal import Principal
-from authz.sign_in.claim_admin import SignInForm
+from authz.sign_in.claim_admin import CompanySignInForm
 from copilot_site.lib.errors import PermissionDenied
 from copilot_site.lib.outgoing.http import find_refusal
 
@@ -63,7 +63,7 @@ def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """
     if not principal.is_superuser:
         raise PermissionDenied(_("Only system administrators set up company sign-ins."))
-    form = SignInForm(request.POST)
+    form = CompanySignInForm(request.POST)
     if wrong := form.errors.get("server_url"):
         sentence = str(wrong[0])
     else:

@@ -24,7 +24,7 @@ NO_DIRECTORY = _("The company directory does not answer now. Nothing was changed
 SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the next page shows it
 
 
-class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Closes sign-up: only administrators and the company's sign-in create accounts."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

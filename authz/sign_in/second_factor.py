@@ -19,7 +19,7 @@ from copilot_site.lib.errors import InvalidInput
 COUNTS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes alone are no second factor
 
 
-class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     """Encrypts secrets with a key derived from SECRET_KEY."""
 
     def encrypt(self, text: str) -> str:

@@ -28,13 +28,13 @@ from business.connections.address import Address, has_setting
 from business.connections.identity import SourceRefused, require_foreign_server, require_foreign_server_async
 from business.guard.guard import GuardedSql
 from business.guard.refusal import (
-    Reason,
+    RefusalKind,
     SqlRefused,
     build_database_refusal,
     build_long_row_refusal,
     build_timeout_refusal,
 )
-from business.limits import Limits
+from business.limits import StatementLimits
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing.addresses import AddressRefused
 
@@ -54,7 +54,7 @@ LIMITS = {
     "standard_conforming_strings": "on",
     "TimeZone": "UTC",
 }
-DEFAULTS = Limits()
+DEFAULTS = StatementLimits()
 
 
 class SourceUnavailable(CopilotError):
@@ -62,7 +62,7 @@ class SourceUnavailable(CopilotError):
 
 
 @dataclass(frozen=True)
-class Rows:
+class FetchedRows:
     """An answer: names of columns, rows as Python values, and whether rows or bytes were left out."""
 
     columns: tuple[str, ...]
@@ -73,7 +73,7 @@ class Rows:
 
 @asynccontextmanager
 async def open_read_only(
-    address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS
+    address: Address, *, time_zone: str = "UTC", limits: StatementLimits = DEFAULTS
 ) -> AsyncIterator[psycopg.AsyncConnection]:
     """Open a connection inside a read-only transaction under the limits, rolled back at the end.
 
@@ -99,7 +99,9 @@ async def open_read_only(
         is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
         raise build_timeout_refusal(limits.seconds) if is_ended else _convert_database_error(error, limits) from error
     except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
-        raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
+        raise SqlRefused(
+            RefusalKind.DATABASE, _("The text or a value in the answer cannot be written here.")
+        ) from error
     except asyncio.CancelledError:  # cancel it on the server, too
         if not connection.closed:  # still open: it did not end in time
             await connection.cancel_safe(timeout=2.0)
@@ -130,7 +132,7 @@ def connect_to_source(address: Address) -> psycopg.Connection:
 
 
 async def require_affordable_aggregates(
-    connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits
+    connection: psycopg.AsyncConnection, checked: GuardedSql, limits: StatementLimits
 ) -> None:
     """Raise SqlRefused when the plan aggregates too many bytes into one value: no time limit interrupts that."""
     if checked.gathering is None:
@@ -138,7 +140,7 @@ async def require_affordable_aggregates(
     plan = await _fetch_generic_plan(connection, checked)
     if _estimate_aggregated_bytes(plan, checked.gathering.row_bytes) * checked.gathering.times > limits.gathered_bytes:
         raise SqlRefused(
-            Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
+            RefusalKind.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
         )
 
 
@@ -151,7 +153,7 @@ async def _fetch_generic_plan(connection: psycopg.AsyncConnection, checked: Guar
                     return await explain_statement(connection, text, generic=True)
     plan = await explain_statement(connection, checked.sql)  # reports the statement's error
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
-        raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
+        raise SqlRefused(RefusalKind.COST, _("Nobody can tell what this would read: give its values their types."))
     return plan
 
 
@@ -177,7 +179,7 @@ def _estimate_aggregated_bytes(plan: dict[str, Any], row_bytes: int) -> float:
     return own + queries + sum(_estimate_aggregated_bytes(part, row_bytes) for part in below)
 
 
-async def fetch_rows(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
+async def fetch_rows(connection: psycopg.AsyncConnection, statement: str, limits: StatementLimits) -> FetchedRows:
     """Return the first rows of a query, within the limits and MAX_BYTES of text, whatever the statement says.
 
     Raises SqlRefused where the first row alone is longer, instead of an empty answer.
@@ -186,8 +188,8 @@ async def fetch_rows(connection: psycopg.AsyncConnection, statement: str, limits
 
 
 async def fetch_and_count_rows(
-    connection: psycopg.AsyncConnection, statement: str, limits: Limits
-) -> tuple[Rows, int | None]:
+    connection: psycopg.AsyncConnection, statement: str, limits: StatementLimits
+) -> tuple[FetchedRows, int | None]:
     """Return what `fetch_rows` does, and the number of rows if some were left out; None where there is no time to count."""
     rows, read = await _fetch_through_cursor(connection, statement, limits)
     if not rows.is_truncated or len(rows.rows) < limits.rows:
@@ -203,8 +205,8 @@ async def fetch_and_count_rows(
 
 
 async def _fetch_through_cursor(
-    connection: psycopg.AsyncConnection, statement: str, limits: Limits
-) -> tuple[Rows, int]:
+    connection: psycopg.AsyncConnection, statement: str, limits: StatementLimits
+) -> tuple[FetchedRows, int]:
     """Return the rows within the limits, and the number that the cursor returned."""
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
@@ -224,7 +226,7 @@ async def _fetch_through_cursor(
                 is_truncated = True
                 break
             rows.append(row)
-    return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000)), read
+    return FetchedRows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000)), read
 
 
 async def count_rows(connection: psycopg.AsyncConnection, statement: str) -> int:
@@ -280,7 +282,7 @@ _REASONS = (
 )
 
 
-def _build_begin_statement(time_zone: str, limits: Limits) -> sql.Composed:
+def _build_begin_statement(time_zone: str, limits: StatementLimits) -> sql.Composed:
     statements: list[sql.Composable] = [sql.SQL("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")]
     statements += [
         sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
@@ -294,12 +296,14 @@ async def restart_transaction(connection: psycopg.AsyncConnection) -> None:
     await connection.execute("ROLLBACK TO SAVEPOINT begun")
 
 
-def _convert_database_error(error: psycopg.Error, limits: Limits) -> SqlRefused:
+def _convert_database_error(error: psycopg.Error, limits: StatementLimits) -> SqlRefused:
     is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
     if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
         return build_timeout_refusal(limits.seconds)
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return SqlRefused(Reason.DATABASE, _("A table this question needs is being changed. Ask again in a moment."))
+        return SqlRefused(
+            RefusalKind.DATABASE, _("A table this question needs is being changed. Ask again in a moment.")
+        )
     return build_database_refusal(error.diag.message_primary or type(error).__name__)
 
 

@@ -14,7 +14,7 @@ from business.explore.fields import (
     DATES,
     LIST,
     VALUELESS,
-    Fields,
+    ExploreFields,
     FilterFields,
     format_period_code,
     format_sort_code,
@@ -28,11 +28,11 @@ from business.logical_query.comparisons import require_supported_grain
 from business.logical_query.conditions import Conditions
 from business.logical_query.metrics import find_metric_table
 from business.logical_query.phrases import pluralise
-from business.logical_query.query import Dimension as By
+from business.logical_query.query import Breakdown as By
 from business.logical_query.query import Grain, Inexpressible, Metric
 from business.logical_query.source import JoinedTables, find_common_referrer
 from business.logical_query.times import resolve_period
-from business.semantic_layer.model import Dimension, Named, SemanticModel
+from business.semantic_layer.model import Dimension, NamedPart, SemanticModel
 
 GRAINS = {
     "day": gettext_lazy("by day"), "week": gettext_lazy("by week"), "month": gettext_lazy("by month"),
@@ -124,7 +124,7 @@ class Choices:
 
     catalog: Catalog
     units: Collection[str]
-    fields: Fields
+    fields: ExploreFields
     today: date
 
     @cached_property
@@ -376,7 +376,7 @@ def list_value_choices(model: SemanticModel, dimension: Dimension, units: Collec
     return [Choice(item.value, item.text(get_language() or "en")) for item in dimension.values]
 
 
-def _description_of(named: Named) -> str:
+def _description_of(named: NamedPart) -> str:
     return named.description.text(get_language() or "en")
 
 

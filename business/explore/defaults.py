@@ -7,7 +7,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.explore.choices import Choices
-from business.explore.fields import LIST, Fields, explore_url, label_of
+from business.explore.fields import LIST, ExploreFields, explore_url, label_of
 from business.logical_query.phrases import pluralise
 from business.semantic_layer.model import SemanticModel
 from business.sources.services import OpenSource
@@ -17,7 +17,7 @@ MAX_NUMBERS = 3  # further numbers on a card
 
 
 @dataclass(frozen=True)
-class Subject:
+class TableCard:
     """A table as a card. address: of its first chart; more: names and addresses of other numbers, and of its list."""
 
     name: str
@@ -26,24 +26,24 @@ class Subject:
     more: list[tuple[str, str]]
 
 
-def list_subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
+def list_subjects(opened: OpenSource, units: Collection[str]) -> list[TableCard]:
     """Return the tables that this person may ask, to begin with one of them."""
     return [_build_subject(opened, units, model) for model in opened.layer.semantic_models]
 
 
-def _build_subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
+def _build_subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> TableCard:
     name, language = label_of(model), get_language() or "en"
     things = name if language.startswith("zh") else pluralise(name)
     numbers = [(_capitalise(label_of(item)), f"{model.name}.{item.name}") for item in model.measures][:MAX_NUMBERS]
     shown = [*numbers, (_("Count"), model.name)]
-    found = [(label, fill_default_fields(opened, units, Fields(metrics=(code,)))) for label, code in shown]
+    found = [(label, fill_default_fields(opened, units, ExploreFields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
-    listed = explore_url(opened.source.name, Fields(metrics=(f"{LIST}{model.name}",)))
+    listed = explore_url(opened.source.name, ExploreFields(metrics=(f"{LIST}{model.name}",)))
     more = [*addresses, (_("List"), listed)]
-    return Subject(_capitalise(things), model.description.text(language), addresses[0][1], more)
+    return TableCard(_capitalise(things), model.description.text(language), addresses[0][1], more)
 
 
-def fill_default_fields(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:
+def fill_default_fields(opened: OpenSource, units: Collection[str], fields: ExploreFields) -> ExploreFields:
     """Return a number by month of the last year where it has a time, else by its first kind; a list as it is."""
     choices = Choices(opened.catalog, units, fields, opened.today)
     if fields.listed or not choices.base:
@@ -55,7 +55,9 @@ def fill_default_fields(opened: OpenSource, units: Collection[str], fields: Fiel
     return replace(fields, breakdowns=tuple(kinds)[:1])
 
 
-def keep_fitting_choices(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first: bool) -> Fields:
+def keep_fitting_choices(
+    opened: OpenSource, units: Collection[str], fields: ExploreFields, *, is_first: bool
+) -> ExploreFields:
     """Return the choices that fit the chosen number; with a first chart where none fits. is_first: nothing was chosen before."""
     choices = Choices(opened.catalog, units, fields, opened.today)
     if not choices.base:

@@ -16,18 +16,18 @@ from pydantic import ValidationError
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import (
-    Dimension,
+    Breakdown,
     Filter,
     Grain,
     Inexpressible,
     LogicalQuery,
     Metric,
     Period,
-    Ranking,
+    ResultOrder,
     TimeRange,
     name_dimension_column,
 )
-from business.semantic_layer.model import Aggregation, Named
+from business.semantic_layer.model import Aggregation, NamedPart
 
 LIST = "list:"  # prefix of a model: list its rows instead of a number
 DATES = "dates"  # in place of a period: between two dates
@@ -45,7 +45,7 @@ class FilterFields:
 
 
 @dataclass(frozen=True)
-class Fields:
+class ExploreFields:
     """metrics: a measure, a model to count the rows of, `agg:dimension`, or one `list:model`. breakdowns: `dimension`,
     `model` or `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day.
     """
@@ -66,7 +66,7 @@ class Fields:
     compare: str = ""
 
     @classmethod
-    def read(cls, sent: QueryDict) -> "Fields":
+    def read(cls, sent: QueryDict) -> "ExploreFields":
         """Read the fields from an address or a submitted form."""
         texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
         flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
@@ -83,7 +83,7 @@ class Fields:
         )
 
     @classmethod
-    def of(cls, query: LogicalQuery) -> "Fields":
+    def of(cls, query: LogicalQuery) -> "ExploreFields":
         """Return the fields for a query that fits the form: `fields.query()` is equivalent."""
         rows, time, ranking, compared = query.rows, next(iter(query.times), None), query.ranking, query.comparison
         fields = cls(
@@ -116,7 +116,7 @@ class Fields:
         return [item for item in self.metrics if not item.startswith(LIST)]
 
     @property
-    def complete(self) -> "Fields":
+    def complete(self) -> "ExploreFields":
         """Return the fields without conditions that lack their value, while somebody is still choosing."""
         filters = tuple(item for item in self.filters if item.values or item.op in VALUELESS)
         is_dated = self.when != DATES or self.start or self.end
@@ -154,7 +154,7 @@ class Fields:
 class _Parts:
     """Converts fields into parts of a query."""
 
-    fields: Fields
+    fields: ExploreFields
     catalog: Catalog
 
     def subject(self) -> dict[str, Any]:
@@ -233,12 +233,12 @@ def format_period_code(period: Period) -> str:
     return f"{period.unit}:{period.first}:{period.last}{':to_date' if period.to_date else ''}"
 
 
-def format_sort_code(dimension: Dimension) -> str:
+def format_sort_code(dimension: Breakdown) -> str:
     """Return the sort code of a ranking by a breakdown."""
     return name_dimension_column(dimension) if dimension.grain else dimension.name
 
 
-def label_of(named: Named) -> str:
+def label_of(named: NamedPart) -> str:
     """Return a thing's label in the page's language."""
     return named.label.text(get_language() or "en") or named.name.replace("_", " ")
 
@@ -271,7 +271,7 @@ def _format_metric_code(metric: Metric) -> str:
     return f"{metric.agg}:{metric.name}" if metric.agg and "." in metric.name else metric.name
 
 
-def _format_dimension_code(dimension: Dimension) -> str:
+def _format_dimension_code(dimension: Breakdown) -> str:
     return f"{dimension.name}@{dimension.grain}" if dimension.grain else dimension.name
 
 
@@ -291,7 +291,7 @@ def _format_time_fields(time: TimeRange) -> dict[str, Any]:
     return {"when": DATES, "start": str(time.start or ""), "end": str(last or "")}
 
 
-def _format_ranking_code(query: LogicalQuery, ranking: Ranking) -> str:
+def _format_ranking_code(query: LogicalQuery, ranking: ResultOrder) -> str:
     """Return an index of a metric, or a breakdown's `format_sort_code`; "" for a list that is only limited."""
     if query.rows is not None or ranking.by.isdecimal():
         return ranking.by
@@ -334,14 +334,14 @@ def _format_validation_error(error: ValidationError) -> str:
 MAX_CHARACTERS = 6_000  # of an address; proxies accept 8,000
 
 
-def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
+def explore_url(source: str, query: LogicalQuery | ExploreFields | None = None) -> str:
     """Return the address for changing a question. query: None for the empty form, Fields if partly understood.
 
     "" for a query that does not fit the form or an address: no link is better than a truncated question.
     """
     if isinstance(query, LogicalQuery) and not is_expressible_in_form(query):
         return ""
-    fields = Fields.of(query) if isinstance(query, LogicalQuery) else query or Fields()
+    fields = ExploreFields.of(query) if isinstance(query, LogicalQuery) else query or ExploreFields()
     filled = "&".join(filter(None, [urlencode({"source": source}), fields.encoded()]))
     address = f"{reverse('explore')}?{filled}"
     return address if len(address) <= MAX_CHARACTERS else ""

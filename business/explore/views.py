@@ -21,7 +21,7 @@ from authz.principal import Principal
 from business.connections.postgres_session import SourceUnavailable
 from business.explore.choices import Choices
 from business.explore.defaults import keep_fitting_choices, list_subjects
-from business.explore.fields import Fields, explore_url
+from business.explore.fields import ExploreFields, explore_url
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.compiler import compile_query
@@ -38,10 +38,10 @@ from copilot_site.lib.text.spreadsheets import CsvDownload
 
 
 @dataclass(frozen=True)
-class Asking:
+class ExploreRequest:
     principal: Principal
     opened: OpenSource
-    fields: Fields
+    fields: ExploreFields
     is_live: bool = False
 
     @property
@@ -90,10 +90,10 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
     opened = open_source(principal, name) if name else only
     if opened is None:
         return render(request, "business/explore.html", {"sources": sources})
-    fields, is_live, is_first = Fields.read(request.GET), "live" in request.GET, "first" in request.GET
+    fields, is_live, is_first = ExploreFields.read(request.GET), "live" in request.GET, "first" in request.GET
     if is_live or is_first:
         fields = keep_fitting_choices(opened, principal.org_units, fields, is_first=is_first)
-    return _render_page(request, Asking(principal, opened, fields, is_live=is_live))
+    return _render_page(request, ExploreRequest(principal, opened, fields, is_live=is_live))
 
 
 @require_safe
@@ -102,7 +102,7 @@ def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> 
     """Show a saved question, run again today."""
     opened, saved = saved_query(principal, saved_id)
     assert saved.query is not None
-    return _render_page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
+    return _render_page(request, ExploreRequest(principal, opened, ExploreFields.of(saved.query)), saved=saved)
 
 
 @require_safe
@@ -111,7 +111,7 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Return the rows as CSV, from running the question again, as the page shows them."""
     opened = open_source(principal, request.GET.get("source", ""))
     try:
-        result = Asking(principal, opened, Fields.read(request.GET)).run()
+        result = ExploreRequest(principal, opened, ExploreFields.read(request.GET)).run()
     except (Inexpressible, SqlRefused) as error:
         raise InvalidInput(str(error)) from error
     except SourceUnavailable as error:
@@ -131,9 +131,9 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 def save(request: HttpRequest, principal: Principal) -> HttpResponse:
     """Save the page's question and redirect to it; errors are shown on the page it came from."""
     opened = open_source(principal, request.POST.get("source", ""))
-    fields = Fields.read(QueryDict(request.POST.get("fields", "")))
+    fields = ExploreFields.read(QueryDict(request.POST.get("fields", "")))
     try:
-        asking = Asking(principal, opened, fields)
+        asking = ExploreRequest(principal, opened, fields)
         asking.compiled()  # only questions that can run are saved
         row = save_query(principal, opened, name=request.POST.get("name", ""), query=asking.query)
     except (Inexpressible, InvalidInput) as error:
@@ -170,11 +170,11 @@ def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRe
     return redirect(explore_url(source))
 
 
-def _render_page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None) -> HttpResponse:
+def _render_page(request: HttpRequest, asking: ExploreRequest, *, saved: Saved | None = None) -> HttpResponse:
     """Render the whole page, with an error as one sentence above the form."""
     result, error, status = None, "", HTTPStatus.OK
     try:
-        if asking.fields != Fields():
+        if asking.fields != ExploreFields():
             result = asking.run()
     except Inexpressible as found:
         error, status = str(found), HTTPStatus.OK if asking.is_live else HTTPStatus.BAD_REQUEST

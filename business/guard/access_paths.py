@@ -69,7 +69,7 @@ def build_access_paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped:
     query = find_outermost_select(tree)
     if (fenced := _rewrite_exists_as_lookups(query)) is not None:
         yield Path(_replace_outermost_query(tree, fenced), (), SINGLE)
-    block = Block.of(query, {table.view: table for table in tables})
+    block = ProjectionQuery.of(query, {table.view: table for table in tables})
     if block is None:
         return
     ordered = block.asked_order()
@@ -89,7 +89,7 @@ def build_access_paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped:
 
 
 @dataclass(frozen=True)
-class Block:
+class ProjectionQuery:
     """A query that joins our projections. items: by alias. conditions: all of WHERE and ON."""
 
     query: Tree
@@ -98,7 +98,7 @@ class Block:
     conditions: list[Tree]
 
     @classmethod
-    def of(cls, query: Tree, tables: dict[str, AllowedTable]) -> "Block | None":
+    def of(cls, query: Tree, tables: dict[str, AllowedTable]) -> "ProjectionQuery | None":
         items: dict[str, Tree] = {}
         conditions: list[Tree] = []
         waiting = list(reversed(query.from_clause))

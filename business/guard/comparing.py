@@ -15,7 +15,7 @@ from postgast import pg_query_pb2
 
 from business.guard.grammar import Tree, iterate_children, iterate_nodes
 from business.guard.growth import COLLECTING, count_collectors, count_node_doublings, find_function_name
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 from business.guard.rules import list_name_parts
 
 # The argument that is searched for in the first one.
@@ -37,7 +37,7 @@ def require_short_comparisons(tree: Tree, *, longer: int) -> None:
     lengths = Lengths(tree)
     if any(lengths.of(one) * lengths.of(other) * steps > MAX_STEPS for one, other, steps in pairs):
         raise SqlRefused(
-            Reason.COST,
+            RefusalKind.COST,
             _("This compares two values that may both be long: compare with a short text or a short list."),
         )
 

@@ -11,7 +11,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 from postgast import PgQueryError, pg_query_pb2
 
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 
 MAX_CHARS = 8_000  # the longest statement in our own evaluation sets is 1,900
 MAX_NESTING = 60  # nested brackets; parsers recurse
@@ -22,22 +22,23 @@ def strip_statement(text: str) -> str:
     """Return the statement without surrounding white space and without one closing semicolon. Raises SqlRefused."""
     if len(text) > MAX_CHARS:
         raise SqlRefused(
-            Reason.TEXT,
+            RefusalKind.TEXT,
             _("The statement has %(n)d characters; at most %(max)d are read.") % {"n": len(text), "max": MAX_CHARS},
         )
     for character in text:
         if character not in "\t\n\r" and unicodedata.category(character) in INVISIBLE:
             raise SqlRefused(
-                Reason.TEXT,
+                RefusalKind.TEXT,
                 _("The statement contains the invisible character U+%(code)04X: remove it.") % {"code": ord(character)},
             )
     if _measure_bracket_depth(text) > MAX_NESTING:
         raise SqlRefused(
-            Reason.TEXT, _("Brackets are nested more than %(max)d deep: simplify the statement.") % {"max": MAX_NESTING}
+            RefusalKind.TEXT,
+            _("Brackets are nested more than %(max)d deep: simplify the statement.") % {"max": MAX_NESTING},
         )
     statement = text.strip().removesuffix(";").rstrip()
     if not statement:
-        raise SqlRefused(Reason.TEXT, _("The statement is empty: write one SELECT."))
+        raise SqlRefused(RefusalKind.TEXT, _("The statement is empty: write one SELECT."))
     return statement
 
 
@@ -62,16 +63,16 @@ def parse_query(text: str) -> Tree:
     tree = _parse(text)
     if len(tree.stmts) != 1:
         raise SqlRefused(
-            Reason.STATEMENT, _("These are %(n)d statements: write exactly one SELECT.") % {"n": len(tree.stmts)}
+            RefusalKind.STATEMENT, _("These are %(n)d statements: write exactly one SELECT.") % {"n": len(tree.stmts)}
         )
     kind = tree.stmts[0].stmt.WhichOneof("node")
     if kind != "select_stmt":
         raise SqlRefused(
-            Reason.STATEMENT,
+            RefusalKind.STATEMENT,
             _("Only SELECT is allowed, not %(kind)s.") % {"kind": _format_node_kind(kind)},
         )
     if sum(1 for _node in iterate_nodes(tree)) > MAX_NODES:
-        raise SqlRefused(Reason.TEXT, _("The statement has too many parts: simplify it."))
+        raise SqlRefused(RefusalKind.TEXT, _("The statement has too many parts: simplify it."))
     return tree
 
 
@@ -80,7 +81,7 @@ def deparse_tree(tree: Tree) -> str:
     try:
         return str(postgast.deparse(tree))
     except PgQueryError as error:
-        raise SqlRefused(Reason.SYNTAX, _("The statement cannot be rewritten: simplify it.")) from error
+        raise SqlRefused(RefusalKind.SYNTAX, _("The statement cannot be rewritten: simplify it.")) from error
 
 
 def find_outermost_select(tree: Tree) -> Tree:
@@ -194,10 +195,10 @@ def _parse(text: str) -> Tree:
         return postgast.parse(text)
     except PgQueryError as error:
         raise SqlRefused(
-            Reason.SYNTAX, _("This is not PostgreSQL: %(why)s.") % {"why": str(error).rstrip(".")}
+            RefusalKind.SYNTAX, _("This is not PostgreSQL: %(why)s.") % {"why": str(error).rstrip(".")}
         ) from error
     except DecodeError as error:  # the only one it raises: more than 100 levels
-        raise SqlRefused(Reason.TEXT, _("The statement is nested too deeply: simplify it.")) from error
+        raise SqlRefused(RefusalKind.TEXT, _("The statement is nested too deeply: simplify it.")) from error
 
 
 def _format_node_kind(kind: str | None) -> str:

@@ -21,7 +21,7 @@ from business.guard.grammar import (
     iterate_nodes_by_query,
     serialise_content,
 )
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 from business.guard.rules import list_name_parts
 from business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
 
@@ -76,7 +76,9 @@ def count_doublings(tree: Tree) -> int:
     if count_collectors(tree):
         found += sum(map(_count_number_doublings, iterate_nodes(tree)))
     if found > MAX_DOUBLINGS:
-        raise SqlRefused(Reason.COST, _("This could make a text far longer than the data: join fewer values into one."))
+        raise SqlRefused(
+            RefusalKind.COST, _("This could make a text far longer than the data: join fewer values into one.")
+        )
     return found
 
 
@@ -113,9 +115,9 @@ def require_predictable_rows(tree: Tree) -> None:
             is_recursive = True
             query = node.ctequery.select_stmt
             if query.op == pg_query_pb2.SETOP_UNION and not query.all:
-                raise SqlRefused(Reason.COST, _("A recursive query must use UNION ALL."))
+                raise SqlRefused(RefusalKind.COST, _("A recursive query must use UNION ALL."))
             if sum(map(count_node_doublings, iterate_nodes(query))):
-                raise SqlRefused(Reason.COST, _("A recursive query may not join values into a longer one."))
+                raise SqlRefused(RefusalKind.COST, _("A recursive query may not join values into a longer one."))
     guessed = {
         find_function_name(node)
         for node in list_function_calls(tree)
@@ -126,7 +128,8 @@ def require_predictable_rows(tree: Tree) -> None:
     lists_guessed = SERIES in guessed and any(map(_is_array_query, iterate_nodes(tree)))
     if (is_recursive and count_collectors(tree)) or gathers_guessed or lists_guessed:
         raise SqlRefused(
-            Reason.COST, _("Rows of a recursive query or of a function cannot be gathered into one value: list them.")
+            RefusalKind.COST,
+            _("Rows of a recursive query or of a function cannot be gathered into one value: list them."),
         )
 
 

@@ -16,9 +16,9 @@ from business.guard.grammar import (
     strip_statement,
 )
 from business.guard.growth import Gathering, count_doublings, estimate_gathering, require_predictable_rows
-from business.guard.policy import AllowedTable, Policy
-from business.guard.refusal import Reason, SqlRefused
-from business.guard.rewrite import Rewriter, Target, cap_rows
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.refusal import RefusalKind, SqlRefused
+from business.guard.rewrite import ProjectionTarget, Rewriter, cap_rows
 from business.guard.rules import require_known_vocabulary
 from business.guard.spelled_out import expand_bounded_functions
 from business.guard.unseen import replace_values_by_parameters
@@ -59,7 +59,7 @@ class GuardedSql:
         return build_access_paths(self.tree, self.tables, is_capped=self.uncapped is not None)
 
 
-def guard_statement(text: str, policy: Policy, target: Target) -> GuardedSql:
+def guard_statement(text: str, policy: TablePolicy, target: ProjectionTarget) -> GuardedSql:
     """Check a statement against what a person may read, and rewrite it. Raises SqlRefused, saying what to change."""
     tree = parse_query(strip_statement(text))
     expand_bounded_functions(tree)
@@ -82,6 +82,8 @@ def serialise_rewritten_tree(tree: Tree) -> str:
     sql = deparse_tree(tree)
     again = parse_query(sql)
     if not are_equal_statements(tree, again):
-        raise SqlRefused(Reason.DISAGREEMENT, _("The statement changes when it is rewritten: write it more simply."))
+        raise SqlRefused(
+            RefusalKind.DISAGREEMENT, _("The statement changes when it is rewritten: write it more simply.")
+        )
     require_known_vocabulary(again)
     return sql

@@ -49,7 +49,7 @@ class AllowedTable:
 
 
 @dataclass(frozen=True)
-class Policy:
+class TablePolicy:
     """The tables a statement may name. Two tables with one name need a schema."""
 
     tables: tuple[AllowedTable, ...]
@@ -65,5 +65,5 @@ class Policy:
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 
     @classmethod
-    def of(cls, tables: Iterable[AllowedTable]) -> "Policy":
+    def of(cls, tables: Iterable[AllowedTable]) -> "TablePolicy":
         return cls(tuple(tables))

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from copilot_site.lib.errors import InvalidInput
 
 
-class Reason(StrEnum):
+class RefusalKind(StrEnum):
     """The kinds of refusal; the text beside it says what to change."""
 
     TEXT = "text"
@@ -25,23 +25,23 @@ class Reason(StrEnum):
 class SqlRefused(InvalidInput):
     """A statement was refused. `reason` says which rule, the text what is wrong and what would be right."""
 
-    def __init__(self, reason: Reason, text: str) -> None:
+    def __init__(self, reason: RefusalKind, text: str) -> None:
         super().__init__(text)
         self.reason = reason
 
 
 def build_timeout_refusal(seconds: float) -> SqlRefused:
     return SqlRefused(
-        Reason.COST,
+        RefusalKind.COST,
         _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
         % {"s": seconds},
     )
 
 
 def build_long_row_refusal() -> SqlRefused:
-    return SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+    return SqlRefused(RefusalKind.COST, _("One row of this is too long to show: ask for single values."))
 
 
 def build_database_refusal(why: object) -> SqlRefused:
     """Return the refusal for an error of the database itself."""
-    return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})
+    return SqlRefused(RefusalKind.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

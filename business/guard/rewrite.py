@@ -20,14 +20,14 @@ from business.guard.grammar import (
     parse_query,
     parse_trusted_expression,
 )
-from business.guard.policy import AllowedTable, Policy
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.refusal import RefusalKind, SqlRefused
 from business.guard.rules import list_name_parts
 from business.limits import MAX_ROWS
 
 
 @dataclass(frozen=True)
-class Target:
+class ProjectionTarget:
     """The target that projections read from.
 
     schema: of the views behind the sandbox, named like the tables; None: the base tables themselves. Then the
@@ -43,8 +43,8 @@ class Target:
 class Rewriter:
     """One statement's rewriting; `tables` collects what it reads."""
 
-    policy: Policy
-    target: Target
+    policy: TablePolicy
+    target: ProjectionTarget
     tables: list[AllowedTable] = field(default_factory=list)
     _with_queries: int = 0
 
@@ -84,7 +84,7 @@ class Rewriter:
     def _replace(self, node: Tree, names: dict[str, str]) -> None:
         reference = node.range_var
         if not reference.inh:
-            raise SqlRefused(Reason.STATEMENT, _("ONLY is not allowed: name the table alone."))
+            raise SqlRefused(RefusalKind.STATEMENT, _("ONLY is not allowed: name the table alone."))
         if not reference.HasField("alias"):
             reference.alias.aliasname = reference.relname
         if not reference.schemaname and reference.relname in names:
@@ -122,13 +122,13 @@ class Rewriter:
         found = self.policy.find(schema, name)
         if len(found) > 1:
             raise SqlRefused(
-                Reason.RELATION,
+                RefusalKind.RELATION,
                 _("The name %(name)s means several tables: write %(which)s.")
                 % {"name": name, "which": " / ".join(f"{table.schema}.{table.name}" for table in found)},
             )
         if not found:
             full = f"{schema}.{name}" if schema else name
-            raise SqlRefused(Reason.RELATION, _("There is no table %(name)s you can query.") % {"name": full})
+            raise SqlRefused(RefusalKind.RELATION, _("There is no table %(name)s you can query.") % {"name": full})
         return found[0]
 
     def _build_projection(self, table: AllowedTable) -> str:
@@ -175,7 +175,7 @@ def _read_limit_number(node: Tree) -> int | None:
         return int(constant.ival.ival)
     if constant is not None and kind == "fval" and constant.fval.fval.isdigit():
         return int(constant.fval.fval)
-    raise SqlRefused(Reason.LIMIT, _("LIMIT and OFFSET must be plain numbers."))
+    raise SqlRefused(RefusalKind.LIMIT, _("LIMIT and OFFSET must be plain numbers."))
 
 
 def quote_identifier(name: str) -> str:

@@ -5,7 +5,7 @@ import re
 from django.utils.translation import gettext as _
 
 from business.guard.grammar import Tree, iterate_nodes
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 from business.guard.vocabulary import (
     CHARACTER_SETS,
     CLOCKS,
@@ -32,11 +32,11 @@ def require_known_vocabulary(tree: Tree) -> None:
         if kind == "Node":
             continue
         if kind not in NODES:
-            raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": kind})
+            raise SqlRefused(RefusalKind.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": kind})
         for field, _value in node.ListFields():
             if field.name not in NODES[kind]:
                 raise SqlRefused(
-                    Reason.STATEMENT,
+                    RefusalKind.STATEMENT,
                     _("%(what)s is not allowed in a question.") % {"what": f"{kind}.{field.name}"},
                 )
         check = _CHECKS.get(kind)
@@ -50,13 +50,14 @@ def _require_known_function(node: Tree) -> None:
         names = names[1:]
     if len(names) != 1 or names[0] not in FUNCTIONS:
         raise SqlRefused(
-            Reason.FUNCTION,
+            RefusalKind.FUNCTION,
             _("The function %(name)s is not allowed: use aggregates, dates, text or JSON functions.")
             % {"name": ".".join(list_name_parts(node.funcname))},
         )
     if names[0] not in NAMED_ARGUMENTS and any(arg.WhichOneof("node") == "named_arg_expr" for arg in node.args):
         raise SqlRefused(
-            Reason.FUNCTION, _("Give the arguments of %(name)s by their place, without names.") % {"name": names[0]}
+            RefusalKind.FUNCTION,
+            _("Give the arguments of %(name)s by their place, without names.") % {"name": names[0]},
         )
     among = CHARACTER_SETS.get(names[0])
     if among is not None and len(node.args) > among:
@@ -69,7 +70,7 @@ def _require_known_function(node: Tree) -> None:
 def _require_known_operator(node: Tree) -> None:
     names = list_name_parts(node.name)
     if len(names) != 1 or names[0] not in OPERATORS:
-        raise SqlRefused(Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": ".".join(names)})
+        raise SqlRefused(RefusalKind.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": ".".join(names)})
     if names[0] in PATTERN_OPERATORS:
         _require_short_pattern(node.rexpr)
 
@@ -78,7 +79,7 @@ def _require_short_set(node: Tree) -> None:
     text = node.a_const.sval.sval if node.WhichOneof("node") == "a_const" else ""
     if not text or len(text) > MAX_SET_CHARS:
         raise SqlRefused(
-            Reason.FUNCTION,
+            RefusalKind.FUNCTION,
             _("The characters to take away or to replace must be written out, at most %(max)d of them.")
             % {"max": MAX_SET_CHARS},
         )
@@ -94,7 +95,7 @@ def _require_short_pattern(node: Tree) -> None:
     text = node.a_const.sval.sval if node is not None and node.WhichOneof("node") == "a_const" else ""
     if not text or len(text) > MAX_PATTERN_CHARS:
         raise SqlRefused(
-            Reason.FUNCTION,
+            RefusalKind.FUNCTION,
             _("A regular expression must be written out, with at most %(max)d characters.")
             % {"max": MAX_PATTERN_CHARS},
         )
@@ -102,10 +103,11 @@ def _require_short_pattern(node: Tree) -> None:
 
 def _require_plain_sublink(node: Tree) -> None:
     if node.oper_name and list_name_parts(node.oper_name)[-1:] != list_name_parts(node.oper_name):
-        raise SqlRefused(Reason.FUNCTION, _("A qualified operator is not allowed."))
+        raise SqlRefused(RefusalKind.FUNCTION, _("A qualified operator is not allowed."))
     if node.oper_name and list_name_parts(node.oper_name)[0] not in OPERATORS:
         raise SqlRefused(
-            Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": list_name_parts(node.oper_name)[0]}
+            RefusalKind.FUNCTION,
+            _("The operator %(name)s is not allowed.") % {"name": list_name_parts(node.oper_name)[0]},
         )
 
 
@@ -115,32 +117,35 @@ def _require_known_type(node: Tree) -> None:
         names = names[1:]
     if len(names) != 1 or names[0] not in TYPES:
         raise SqlRefused(
-            Reason.FUNCTION, _("The type %(name)s is not allowed.") % {"name": ".".join(list_name_parts(node.names))}
+            RefusalKind.FUNCTION,
+            _("The type %(name)s is not allowed.") % {"name": ".".join(list_name_parts(node.names))},
         )
 
 
 def _require_known_clock(node: Tree) -> None:
     if node.op not in CLOCKS:
-        raise SqlRefused(Reason.FUNCTION, _("Names of the server's users and databases are not part of a question."))
+        raise SqlRefused(
+            RefusalKind.FUNCTION, _("Names of the server's users and databases are not part of a question.")
+        )
 
 
 def _require_index_access(node: Tree) -> None:
     if any(part.WhichOneof("node") != "a_indices" for part in node.indirection):
-        raise SqlRefused(Reason.STATEMENT, _("Fields of a row value are not allowed: name the column."))
+        raise SqlRefused(RefusalKind.STATEMENT, _("Fields of a row value are not allowed: name the column."))
 
 
 def _require_plain_collation(node: Tree) -> None:
     """Require one plain name for a collation, such as zh-x-icu."""
     names = list_name_parts(node.collname)
     if len(names) != 1 or not _COLLATION.fullmatch(names[0]):
-        raise SqlRefused(Reason.FUNCTION, _("The collation %(name)s is not allowed.") % {"name": ".".join(names)})
+        raise SqlRefused(RefusalKind.FUNCTION, _("The collation %(name)s is not allowed.") % {"name": ".".join(names)})
 
 
 def _require_known_from_function(node: Tree) -> None:
     """Require a function in FROM to be in the vocabulary and without a column definition list."""
     calls = [part for item in node.functions for part in item.list.items]
     if len(calls) != 2 or calls[0].WhichOneof("node") != "func_call" or calls[1].WhichOneof("node") is not None:
-        raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": "ROWS FROM"})
+        raise SqlRefused(RefusalKind.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": "ROWS FROM"})
 
 
 def list_name_parts(parts: Tree) -> list[str]:

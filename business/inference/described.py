@@ -12,18 +12,18 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from business.linking.linker import Linked
 from business.linking.schema_prompt import build_schema_prompt
-from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, Words
+from business.semantic_layer.model import NamedPart, SemanticLayer, SemanticModel, Words
 
 LABEL_CHARACTERS = 60
 DESCRIPTION_CHARACTERS = 300
 MAX_SYNONYMS = 6
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=NamedPart)
 T = TypeVar("T", bound=BaseModel)
 Progress = Callable[[int, int, str, str], None]
 """Tables done, all tables, the name of this one, and why it was left as it is; "" for nothing."""
 
 
-class Complete(Protocol):
+class CompletionCall(Protocol):
     """Calls a language model with turns, for one object of the wanted form. Raises the model client's errors."""
 
     def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T], /) -> Awaitable[T]: ...
@@ -41,7 +41,7 @@ def _read_text(value: object) -> object:
 Text = Annotated[str, BeforeValidator(_read_text)]
 
 
-class Called(BaseModel):
+class DescribedName(BaseModel):
     """What a thing is called. name: as in the table shown; "" for the table itself."""
 
     name: Text = ""
@@ -55,12 +55,12 @@ class Called(BaseModel):
 class TableWords(BaseModel):
     """The words of a table, its columns and its measures."""
 
-    things: list[Called] = Field(default_factory=list)
+    things: list[DescribedName] = Field(default_factory=list)
 
 
 async def describe_layer(
     layer: SemanticLayer,
-    complete: Complete,
+    complete: CompletionCall,
     instructions: str,
     *,
     at_once: int,
@@ -88,7 +88,7 @@ async def describe_layer(
     return layer.model_copy(update={"semantic_models": tuple(models)})
 
 
-async def describe_table(model: SemanticModel, complete: Complete, instructions: str) -> SemanticModel:
+async def describe_table(model: SemanticModel, complete: CompletionCall, instructions: str) -> SemanticModel:
     """Describe one table, without telling names of org units' rows. Raises the model client's errors."""
     dimensions = frozenset(f"{model.name}.{dimension.name}" for dimension in model.dimensions)
     measures = frozenset(f"{model.name}.{measure.name}" for measure in model.measures)
@@ -114,7 +114,7 @@ def add_words_to_table(model: SemanticModel, words: TableWords) -> SemanticModel
     )
 
 
-def _add_words_to_part(named: N, called: Called | None, taken: set[str]) -> N:
+def _add_words_to_part(named: N, called: DescribedName | None, taken: set[str]) -> N:
     if called is None:
         return named
     own = {word.casefold() for word in named.words()}

@@ -19,27 +19,27 @@ _STEMMER = Stemmer.Stemmer("english")
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionWord:
     """A word of a question. ways: alternative sets of terms for it. weight: higher for rarer words."""
 
     ways: tuple[Rendering, ...]
     weight: float
 
 
-def split_question(question: str) -> list[Asked]:
+def split_question(question: str) -> list[QuestionWord]:
     """Return the distinct words of a question."""
     found = dict.fromkeys(extract_terms(question))
-    words = [Asked(((term,),), compute_rarity(term)) for term in found if not _has_han(term)]
+    words = [QuestionWord(((term,),), compute_rarity(term)) for term in found if not _has_han(term)]
     pairs = [term for term in found if len(term) == 2 and is_han(term)]
     known = open_dictionary_if_present()
     chinese = dict.fromkeys(known.words(normalise_text(question))) if known else {}
-    words += [Asked(((term,),), PAIR_WEIGHT * compute_rarity(term)) for term in pairs if term not in chinese]
-    words += [Asked(((word,), *translate_word(word)), compute_rarity(word)) for word in chinese]
+    words += [QuestionWord(((term,),), PAIR_WEIGHT * compute_rarity(term)) for term in pairs if term not in chinese]
+    words += [QuestionWord(((word,), *translate_word(word)), compute_rarity(word)) for word in chinese]
     alone = dict.fromkeys(
         character for word in chinese if len(word) > 1 and not translate_word(word) for character in word
     )
     return words + [
-        Asked(((character,),), PAIR_WEIGHT * compute_rarity(character))
+        QuestionWord(((character,),), PAIR_WEIGHT * compute_rarity(character))
         for character in alone
         if character not in chinese
     ]

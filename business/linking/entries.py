@@ -18,7 +18,7 @@ OWN, VALUE, DESCRIBED, OF_TABLE = 1.0, 0.6, 0.4, 0.3  # weights of a word by its
 
 
 @dataclass(frozen=True)
-class Entry:
+class LayerEntry:
     """A linkable part of a layer. part: "" for the table itself."""
 
     model: str
@@ -69,17 +69,17 @@ class Entry:
         return tuple(word for value in values for word in value.words())
 
 
-def entries_of(layer: SemanticLayer) -> list[Entry]:
+def entries_of(layer: SemanticLayer) -> list[LayerEntry]:
     """Return all entries of a layer, in its order."""
     return [entry for model in layer.semantic_models for entry in _entries_of(model)]
 
 
-def _entries_of(model: SemanticModel) -> Iterator[Entry]:
-    yield Entry(model.name, "model", "", model, model)
+def _entries_of(model: SemanticModel) -> Iterator[LayerEntry]:
+    yield LayerEntry(model.name, "model", "", model, model)
     parts: tuple[tuple[Kind, tuple[Dimension | Measure, ...]], ...] = (
         ("dimension", model.dimensions),
         ("measure", model.measures),
     )
     for kind, named in parts:
         for one in named:
-            yield Entry(model.name, kind, one.name, one, model)
+            yield LayerEntry(model.name, kind, one.name, one, model)

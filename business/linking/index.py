@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from business.linking.asked import Asked, find_exact_translations, split_comparable_units, split_written_units
-from business.linking.entries import Entry, entries_of
+from business.linking.asked import QuestionWord, find_exact_translations, split_comparable_units, split_written_units
+from business.linking.entries import LayerEntry, entries_of
 from business.semantic_layer.model import SemanticLayer
 from knowledge.dictionary.words import compute_rarity
 from knowledge.text.terms import is_han
@@ -42,7 +42,7 @@ class LayerIndex:
     neighbours: the tables joined to a table by a key.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LayerEntry, ...]
     places: dict[tuple[str, str, str], int]
     tables: NDArray[np.int64]
     is_table: Mask
@@ -84,7 +84,7 @@ class LayerIndex:
         """Return a mask of the entries of these tables."""
         return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
 
-    def by_words(self, asked: Iterable[Asked], visible: Mask) -> Floats:
+    def by_words(self, asked: Iterable[QuestionWord], visible: Mask) -> Floats:
         """Return each entry's match with a question, ≥ 0: words rare in speech and visible entries weigh more."""
         count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
@@ -101,7 +101,7 @@ class LayerIndex:
         mean = float(self.lengths[visible].mean()) if count else 1.0
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
 
-    def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
+    def rarest_unsaid(self, asked: Iterable[QuestionWord], visible: Mask) -> str:
         """Return the rarest word of a question that no visible entry has, in English if translatable; "" for none."""
         unsaid = [
             word
@@ -211,7 +211,7 @@ def _is_distinctive_word(word: str) -> bool:
     return compute_rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
 
 
-def _index_values(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...]]:
+def _index_values(entries: Iterable[LayerEntry]) -> dict[str, tuple[tuple[int, str], ...]]:
     found: defaultdict[str, dict[tuple[int, str], None]] = defaultdict(dict)
     for place, entry in enumerate(entries):
         for value in getattr(entry.named, "values", ()):

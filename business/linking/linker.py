@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from business.linking.asked import Asked, split_question
-from business.linking.entries import Entry
+from business.linking.asked import QuestionWord, split_question
+from business.linking.entries import LayerEntry
 from business.linking.index import Floats, LayerIndex, Mask, NamedValue
 from business.semantic_layer.model import Dimension, SemanticLayer, SemanticModel
 
@@ -99,7 +99,7 @@ class Linker:
         return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), found)
 
     def _find_nearest_to_unknown_word(
-        self, asked: Sequence[Asked], models: Collection[str], visible: Mask
+        self, asked: Sequence[QuestionWord], models: Collection[str], visible: Mask
     ) -> dict[int, float]:
         """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.
 
@@ -140,7 +140,7 @@ class _Choice:
                     self.dimensions.add(f"{model.name}.{one.name}")
                     self._columns |= {(model.name, column) for column in one.columns}
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LayerEntry) -> None:
         """Another part, and its table with it."""
         self.models[entry.model] = entry.table
         (self.measures if entry.kind == "measure" else self.dimensions).add(entry.name)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from business.guard.rewrite import quote_literal
 from business.linking.linker import Linked, list_required_columns, may_show_column_values
-from business.semantic_layer.model import Dimension, Measure, Named, SemanticModel
+from business.semantic_layer.model import Dimension, Measure, NamedPart, SemanticModel
 
 SAMPLE_VALUES = 6  # of an indexed column without a value named in the question
 NAMED_VALUES = 12
@@ -81,7 +81,7 @@ def _format_filter(columns: Mapping[str, Sequence[str]]) -> str:
     return " and ".join(f"{column} in ({', '.join(map(quote_literal, values))})" for column, values in columns.items())
 
 
-def _format_words(named: Named) -> str:
+def _format_words(named: NamedPart) -> str:
     spoken = named.name.replace("_", " ")
     words = [word for word in dict.fromkeys([*named.label.all(), *named.synonyms[:SYNONYMS]]) if word != spoken]
     description = " ".join(named.description.all())[:DESCRIPTION_CHARS]

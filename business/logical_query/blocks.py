@@ -12,7 +12,7 @@ from business.logical_query.comparisons import build_fixed_filter_sql, require_s
 from business.logical_query.conditions import Conditions
 from business.logical_query.metrics import build_metric_sql, find_metric_table, require_countable_rows
 from business.logical_query.query import (
-    Dimension,
+    Breakdown,
     Filter,
     Grain,
     Inexpressible,
@@ -28,7 +28,7 @@ _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quar
 
 
 @dataclass(frozen=True)
-class Block:
+class QueryBlock:
     """shown: SQL of dimensions; hidden: of keys that tell namesakes apart. aggregates: of metrics, called names.
 
     counts: which of them are counts, where no row means zero.
@@ -60,7 +60,7 @@ class Block:
 
 def blocks_of(
     query: LogicalQuery, leaves: Mapping[Metric, TimeRange | None], catalog: Catalog, today: date
-) -> tuple[list[Block], dict[Metric, str]]:
+) -> tuple[list[QueryBlock], dict[Metric, str]]:
     """Return the blocks of these metrics, and each metric's column among them. Raises Inexpressible.
 
     leaves: the metrics; those of a comparison's other side with the time that they stand beside.
@@ -77,7 +77,7 @@ def blocks_of(
             ),
             [],
         ).append(metric)
-    blocks: list[Block] = []
+    blocks: list[QueryBlock] = []
     places: dict[Metric, str] = {}
     for metrics in groups.values():
         names = tuple(f"f{len(places) + n}" for n in range(len(metrics)))
@@ -100,7 +100,7 @@ def _build_block(
     today: date,
     *,
     beside: TimeRange | None,
-) -> Block:
+) -> QueryBlock:
     for metric in metrics:
         require_countable_rows(metric, query.filters, catalog)
     base, counts_key = _choose_base_table(query, metrics, catalog)
@@ -117,7 +117,7 @@ def _build_block(
             for item, (shown, key) in zip(query.dimensions, groups, strict=True)
         ]
     parts = dict.fromkeys([*conditions.where(source), *_build_measure_conditions(metrics, catalog, source)])
-    return Block(
+    return QueryBlock(
         source=source.text(),
         where=f" WHERE {' AND '.join(parts)}" if parts else "",
         dimensions=tuple(quote_identifier(name_dimension_column(item)) for item in query.dimensions),
@@ -169,14 +169,14 @@ def _choose_base_table(query: LogicalQuery, metrics: list[Metric], catalog: Cata
     return find_common_referrer(base, far, catalog), base
 
 
-def _find_dimension_table(dimension: Dimension, catalog: Catalog) -> str:
+def _find_dimension_table(dimension: Breakdown, catalog: Catalog) -> str:
     """Return the table of a dimension; "" for the metric's own time."""
     if not dimension.name:
         return ""
     return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
 
 
-def build_group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions) -> tuple[str, str]:
+def build_group_sql(dimension: Breakdown, source: JoinedTables, conditions: Conditions) -> tuple[str, str]:
     """Return SQL of what a dimension shows, and of the key that tells things with one name apart, or ""."""
     catalog = source.catalog
     if dimension.grain is not None:
@@ -202,7 +202,7 @@ def build_group_sql(dimension: Dimension, source: JoinedTables, conditions: Cond
 
 
 def _align_compared_periods(
-    shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: JoinedTables, conditions: Conditions
+    shown: str, dimension: Breakdown, spans: tuple[TimeRange, TimeRange], source: JoinedTables, conditions: Conditions
 ) -> str:
     """Return the periods of a time under the names of those they are compared with, in order.
 

@@ -10,7 +10,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from business.guard.rewrite import quote_identifier
-from business.logical_query.blocks import Block, blocks_of
+from business.logical_query.blocks import QueryBlock, blocks_of
 from business.logical_query.catalog import Catalog
 from business.logical_query.listing import build_listing_sql, build_order_and_limit
 from business.logical_query.query import (
@@ -18,7 +18,7 @@ from business.logical_query.query import (
     Inexpressible,
     LogicalQuery,
     Metric,
-    Ranking,
+    ResultOrder,
     TimeRange,
     is_single_percentage,
     name_dimension_column,
@@ -111,12 +111,12 @@ class _Statement:
             f"round(100.0 * CAST({own} AS numeric) / nullif({places[metric.whole]}, 0), 2)" if metric.filters else own
         )
 
-    def _build_plain_select(self, block: Block, names: list[str]) -> str:
+    def _build_plain_select(self, block: QueryBlock, names: list[str]) -> str:
         """Return a plain SELECT, as a person would write it."""
         text = block.select(names)
         return text + self._build_order_by(list(block.shown), names) if self.query.dimensions else text
 
-    def _build_outer_select(self, blocks: list[Block], columns: list[_Column]) -> str:
+    def _build_outer_select(self, blocks: list[QueryBlock], columns: list[_Column]) -> str:
         query = self.query
         keys = [quote_identifier(name_dimension_column(item)) for item in query.dimensions]
         inner = self._join_blocks(blocks, keys)
@@ -130,7 +130,7 @@ class _Statement:
             self._build_order_by(keys, [quote_identifier(column.name) for column in columns]) if keys else ""
         )
 
-    def _join_blocks(self, blocks: list[Block], keys: list[str]) -> str:
+    def _join_blocks(self, blocks: list[QueryBlock], keys: list[str]) -> str:
         """Return the blocks joined by their dimensions, one row without any; missing values are zero or NULL."""
         if not keys:
             columns = [f"({block.one(place)}) AS {name}" for block in blocks for place, name in enumerate(block.names)]
@@ -162,12 +162,12 @@ class _Statement:
         ranking = self.query.ranking
         if ranking is None and any(item.grain for item in self.query.dimensions):
             return " ORDER BY 1"
-        ranking = ranking or Ranking()
+        ranking = ranking or ResultOrder()
         by = self._find_ranking_position(ranking, keys, names)
         rest = "".join(f", {n}" for n in range(1, len(keys) + 1) if str(n) != by)
         return build_order_and_limit(ranking, by, rest)
 
-    def _find_ranking_position(self, ranking: Ranking, keys: list[str], names: list[str]) -> str:
+    def _find_ranking_position(self, ranking: ResultOrder, keys: list[str], names: list[str]) -> str:
         """Return the position of the ranking column."""
         if ranking.by and not ranking.by.isdecimal():
             for place, dimension in enumerate(self.query.dimensions, 1):

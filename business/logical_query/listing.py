@@ -9,7 +9,7 @@ from business.guard.rewrite import quote_identifier
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import ORDERED
 from business.logical_query.conditions import Conditions
-from business.logical_query.query import Inexpressible, LogicalQuery, Ranking, Rows
+from business.logical_query.query import Inexpressible, LogicalQuery, ResultOrder, Rows
 from business.logical_query.source import JoinedTables
 
 SHOWN_COLUMNS = 6  # columns shown for things without a name
@@ -21,7 +21,7 @@ def build_listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str
     return _Listing(query, query.rows, catalog, today).text()
 
 
-def build_order_and_limit(ranking: Ranking, by: str, rest: str) -> str:
+def build_order_and_limit(ranking: ResultOrder, by: str, rest: str) -> str:
     """Return ORDER BY and LIMIT. by: the position of a column; rest: breaks ties unless they are shown."""
     text = f" ORDER BY {by} {'DESC' if ranking.descending else 'ASC'} NULLS LAST"
     if ranking.limit and ranking.ties:
@@ -107,7 +107,7 @@ class _Listing:
         return found
 
     def _build_order_by(
-        self, ranking: Ranking | None, shown: list[str], source: JoinedTables, *, distinct: bool
+        self, ranking: ResultOrder | None, shown: list[str], source: JoinedTables, *, distinct: bool
     ) -> str:
         if ranking is None or not ranking.by:
             limit = f" LIMIT {ranking.limit}" if ranking and ranking.limit else ""

@@ -37,7 +37,7 @@ MAX_PARTS = 50  # of any one kind
 _UNSET: tuple[Any, ...] = (None, "", 0, [], "table")
 
 
-class Part(BaseModel):
+class QueryPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
@@ -49,7 +49,7 @@ class Part(BaseModel):
         return {name: value for name, value in stored.items() if name in cls.model_fields or value not in _UNSET}
 
 
-class Filter(Part):
+class Filter(QueryPart):
     """A condition on one row. values: one for a comparison, any number for in and not_in."""
 
     field: str
@@ -69,7 +69,7 @@ class Filter(Part):
         return self
 
 
-class Period(Part):
+class Period(QueryPart):
     """Whole calendar periods counted from the one that holds today (0: this, -1: the last), or a rolling time up to today.
 
     to_date: the last period only as far as today is into its own. rolling: so many units up to today, instead of whole periods;
@@ -89,7 +89,7 @@ class Period(Part):
         return self
 
 
-class TimeRange(Part):
+class TimeRange(QueryPart):
     """When. field: a time dimension; "" for the time that the metric, or the list, is counted by.
 
     Either a period, or dates: start inclusive, end exclusive, one of both may be open.
@@ -110,7 +110,7 @@ class TimeRange(Part):
         return self
 
 
-class Metric(Part):
+class Metric(QueryPart):
     """A number over rows: a measure of the layer (`orders.revenue`), a count of a model's rows (`customers`, agg count), or an
     aggregate of a column (`products.price`, agg avg).
 
@@ -128,7 +128,7 @@ class Metric(Part):
         return self.model_copy(update={"filters": ()})
 
 
-class Dimension(Part):
+class Breakdown(QueryPart):
     """What results are broken down by: a dimension, a model (each of its things by name), or a time by its grain.
 
     name "" with a grain: the time that the metric is counted by.
@@ -138,13 +138,13 @@ class Dimension(Part):
     grain: Grain | None = None
 
     @model_validator(mode="after")
-    def _named(self) -> "Dimension":
+    def _named(self) -> "Breakdown":
         if not self.name and self.grain is None:
             raise ValueError("a dimension has a name, or the grain of a time")
         return self
 
 
-class Related(Part):
+class Related(QueryPart):
     """Only things that have, or have not, rows of another model. filters, time: which rows.
 
     op, value: how many rows they have is compared with the value; without op any number will do.
@@ -158,7 +158,7 @@ class Related(Part):
     value: float = 1
 
 
-class Rows(Part):
+class Rows(QueryPart):
     """A list of things instead of numbers. columns: dimensions to show; none: what the thing is called."""
 
     model: str
@@ -166,7 +166,7 @@ class Rows(Part):
     distinct: bool = False
 
 
-class Ranking(Part):
+class ResultOrder(QueryPart):
     """The order and how much of it. by: a dimension, or "" for the first metric, or its number from 0 as text.
 
     ties: all that share the last place are shown.
@@ -178,22 +178,22 @@ class Ranking(Part):
     ties: bool = True
 
 
-class Comparison(Part):
+class Comparison(QueryPart):
     """Beside the same in a stretch before (previous_period), or in the same stretch a year before."""
 
     to: Literal["previous_period", "previous_year"] = "previous_period"
 
 
-class LogicalQuery(Part):
+class LogicalQuery(QueryPart):
     """metrics by dimensions, or rows. share: each group's percentage of all groups."""
 
     metrics: tuple[Metric, ...] = Field(default=(), max_length=MAX_PARTS)
-    dimensions: tuple[Dimension, ...] = Field(default=(), max_length=MAX_PARTS)
+    dimensions: tuple[Breakdown, ...] = Field(default=(), max_length=MAX_PARTS)
     rows: Rows | None = None
     filters: tuple[Filter, ...] = Field(default=(), max_length=MAX_PARTS)
     times: tuple[TimeRange, ...] = Field(default=(), max_length=MAX_PARTS)
     related: tuple[Related, ...] = Field(default=(), max_length=MAX_PARTS)
-    ranking: Ranking | None = None
+    ranking: ResultOrder | None = None
     comparison: Comparison | None = None
     share: bool = False
 
@@ -223,7 +223,7 @@ CHANGE = ("current", "previous", "change", "change_percent")
 PART = ("part", "whole")  # the two numbers of a single percentage
 
 
-def name_dimension_column(dimension: Dimension) -> str:
+def name_dimension_column(dimension: Breakdown) -> str:
     """Return the column name of a dimension: a time's grain, or its own name."""
     if dimension.grain is not None:
         return dimension.grain

@@ -9,17 +9,17 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import build_fixed_filter_sql
 from business.logical_query.phrases import find_measure_word, find_phrases, pluralise
 from business.logical_query.query import (
-    Dimension,
+    Breakdown,
     Filter,
     LogicalQuery,
     Metric,
-    Ranking,
+    ResultOrder,
     Rows,
     TimeRange,
     is_single_percentage,
 )
 from business.logical_query.times import count_whole_months
-from business.logical_query.wording import Meaning, Wording, find_label
+from business.logical_query.wording import QueryWording, Wording, find_label
 from business.semantic_layer.model import SemanticModel
 
 _EXTREMES = {  # (is a count, is descending)
@@ -30,7 +30,7 @@ _EXTREMES = {  # (is a count, is descending)
 
 def describe_with_title(
     query: LogicalQuery, catalog: Catalog, language: str, today: date, *, sql: str, now: date | None = None
-) -> Meaning:
+) -> QueryWording:
     """Describe a query as `describe` does, with a title and a scope. sql: its statement, which shows the layer's filters.
 
     now: the day on which it runs, where that is not the day for which it was compiled.
@@ -67,7 +67,7 @@ def format_days(start: date | None, end: date | None, language: str) -> str:
 class _Titles(Wording):
     now: date
 
-    def of(self, query: LogicalQuery, sql: str) -> Meaning:
+    def of(self, query: LogicalQuery, sql: str) -> QueryWording:
         ranking = query.ranking
         limit = ranking.limit if ranking is not None else None
         return replace(
@@ -149,7 +149,7 @@ class _Titles(Wording):
                 text = self._format_phrase("in", text, self._join_phrases(self._describe_ranking(ranking)))
         return self._format_phrase("shares", text) if query.share else text
 
-    def _build_ranking_title(self, query: LogicalQuery, ranking: Ranking) -> str:
+    def _build_ranking_title(self, query: LogicalQuery, ranking: ResultOrder) -> str:
         """Return a ranking's title: 5 customers with the highest revenue."""
         metric = query.metrics[0]
         things = [self._name_ranked_dimension(item) for item in query.dimensions]
@@ -171,12 +171,12 @@ class _Titles(Wording):
             find_measure_word(things[0]),
         )
 
-    def _name_ranked_dimension(self, dimension: Dimension) -> str:
+    def _name_ranked_dimension(self, dimension: Breakdown) -> str:
         if dimension.grain and self.language == "zh":
             return find_phrases("places", "zh")[dimension.grain]
         return self._dimension(dimension)
 
-    def _name_breakdown(self, dimension: Dimension) -> str:
+    def _name_breakdown(self, dimension: Breakdown) -> str:
         """Return a breakdown: month; 每月, 各地区."""
         if self.language == "en":
             return self._dimension(dimension)
@@ -226,7 +226,7 @@ class _Titles(Wording):
         is_own = not rows.columns or (not rows.distinct and self._shows_key_or_name(query))
         if is_own:
             return self._find_table_label(rows.model)
-        return self._dimension(Dimension(name=rows.columns[0])) if len(rows.columns) == 1 else ""
+        return self._dimension(Breakdown(name=rows.columns[0])) if len(rows.columns) == 1 else ""
 
     def _shows_key_or_name(self, query: LogicalQuery) -> bool:
         """Return whether a list shows its things by key or name, so that a row is one thing."""

@@ -13,25 +13,25 @@ from django.utils.translation import gettext as _
 from business.logical_query.catalog import Catalog
 from business.logical_query.phrases import find_phrases, pluralise
 from business.logical_query.query import (
+    Breakdown,
     Comparison,
-    Dimension,
     Filter,
     LogicalQuery,
     Metric,
-    Ranking,
     Related,
+    ResultOrder,
     TimeRange,
 )
 from business.logical_query.times import Span, count_whole_months, days_of, find_comparison_time
 from business.semantic_layer import model as layer
-from business.semantic_layer.model import Measure, Named, SemanticModel, Value
+from business.semantic_layer.model import Measure, NamedPart, SemanticModel, Value
 
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤", "in": "=", "not_in": "≠"}
 _PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # formats by number of months
 
 
 @dataclass(frozen=True)
-class Meaning:
+class QueryWording:
     """figure: the name of the number, "" for lists. conditions: each in words; window: the first of them, on time,
     without its label. definitions: from the layer. unit: of the single figure asked for; counted: what it counts. by: its
     breakdowns and order. compared: the time asked for and the one it is compared with, if any.
@@ -60,7 +60,7 @@ class Meaning:
     notes: tuple[str, ...] = ()
 
 
-def describe_query(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
+def describe_query(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> QueryWording:
     """Describe a query. language: `en`, or one that begins with `zh`. Raises Inexpressible for unknown names."""
     return Wording(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
 
@@ -76,22 +76,22 @@ def build_query_sentence(query: LogicalQuery, catalog: Catalog, language: str, t
     return between.join([subject, *meaning.by, *meaning.conditions])
 
 
-def find_label(named: Named, language: str) -> str:
+def find_label(named: NamedPart, language: str) -> str:
     """Return a thing's label in a language; its name where the layer has none."""
     return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
 
 
-def format_definition(named: Named, language: str) -> str:
+def format_definition(named: NamedPart, language: str) -> str:
     """Return a thing with its definition."""
     return f"{find_label(named, language)}{'：' if language == 'zh' else ': '}{named.description.text(language)}"
 
 
-def format_inline_definition(named: Named, language: str) -> str:
+def format_inline_definition(named: NamedPart, language: str) -> str:
     """Return a thing with its definition, for use inside a sentence."""
     return format_definition(named, language).rstrip("。.") if named.description.all() else find_label(named, language)
 
 
-def format_deviation_remark(named: Named, language: str) -> str:
+def format_deviation_remark(named: NamedPart, language: str) -> str:
     """Return the remark that something is not counted as the layer defines it."""
     return find_phrases("joints", language)["otherwise"].format(format_inline_definition(named, language))
 
@@ -104,9 +104,9 @@ class Wording:
     language: str
     today: date
 
-    def meaning(self, query: LogicalQuery) -> Meaning:
+    def meaning(self, query: LogicalQuery) -> QueryWording:
         window = tuple(self._describe_windows(query))
-        return Meaning(
+        return QueryWording(
             figure=self._describe_figures(query),
             conditions=(*(f"{self._format_joint('time')}{text}" for text in window), *self._conditions(query)),
             definitions=tuple(dict.fromkeys(self._list_definitions(query))),
@@ -145,10 +145,10 @@ class Wording:
         text = find_phrases("joints", self.language)[name]
         return text.format(*parts) if parts else text
 
-    def _find_defined_parts(self, query: LogicalQuery) -> list[Named]:
+    def _find_defined_parts(self, query: LogicalQuery) -> list[NamedPart]:
         """Return the measures and tables whose definitions are shown with a result."""
         names = [metric.name for metric in query.metrics]
-        found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
+        found: list[NamedPart] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
         found += [self.catalog.models[name] for name in names if name in self.catalog.models]
         return found + ([self.catalog.model(query.rows.model)] if query.rows else [])
 
@@ -259,7 +259,7 @@ class Wording:
         )
         return text + (self._describe_ranking(query.ranking) if query.ranking else [])
 
-    def _describe_ranking(self, ranking: Ranking) -> list[str]:
+    def _describe_ranking(self, ranking: ResultOrder) -> list[str]:
         if ranking.limit is None:
             return []
         text = self._format_joint("first" if ranking.descending else "last", ranking.limit)
@@ -268,7 +268,7 @@ class Wording:
             text = f"{text}{'，' if self.language == 'zh' else ','}{between}{self._format_joint('by', self._find_field_label(ranking.by))}"
         return [text]
 
-    def _dimension(self, dimension: Dimension) -> str:
+    def _dimension(self, dimension: Breakdown) -> str:
         if dimension.grain is not None:
             grain = find_phrases("grains", self.language).get(dimension.grain, dimension.grain)
             return self._format_joint("of", grain, self._find_field_label(dimension.name)) if dimension.name else grain

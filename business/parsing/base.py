@@ -20,7 +20,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Choice:
+class MeaningChoice:
     """One of several meanings. text: a complete question for it. source: the query's source; "" for none yet."""
 
     text: str
@@ -32,7 +32,7 @@ class Choice:
 class Clarification:
     """An ambiguous question: the person chooses a meaning."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[MeaningChoice, ...]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from business.connections.postgres_session import Rows
+from business.connections.postgres_session import FetchedRows
 from business.logical_query.phrases import find_phrases, format_count
 from business.logical_query.query import CHANGE, PART
-from business.logical_query.wording import Meaning
+from business.logical_query.wording import QueryWording
 from business.results.cells import Words, format_cell, format_value, is_number, is_year
 from business.results.shown_query import TableReach
 
@@ -35,10 +35,10 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownResult:
     """A result in one language. labels, units, words: of its columns. total: of rows, where these are the first of more."""
 
-    rows: Rows
+    rows: FetchedRows
     total: int | None
     labels: Sequence[str]
     units: Sequence[str]
@@ -46,7 +46,7 @@ class Shown:
     is_chinese: bool
 
 
-def build_headline(shown: Shown, meaning: Meaning, reach: Sequence[TableReach]) -> Headline:
+def build_headline(shown: ShownResult, meaning: QueryWording, reach: Sequence[TableReach]) -> Headline:
     """Return the headline of a result. reach: what of the tables this person may see."""
     return _Writer(shown, meaning).headline(reach)
 
@@ -68,8 +68,8 @@ def format_reach(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
 
 @dataclass(frozen=True)
 class _Writer:
-    shown: Shown
-    meaning: Meaning
+    shown: ShownResult
+    meaning: QueryWording
 
     @property
     def rows(self) -> Sequence[Sequence[Any]]:

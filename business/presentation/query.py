@@ -10,16 +10,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from business.connections.postgres_session import Rows
+from business.connections.postgres_session import FetchedRows
 from business.execute import StatementResult
 from business.logical_query.phrases import find_phrases, pluralise
 from business.logical_query.query import CHANGE, LogicalQuery
-from business.logical_query.wording import Meaning, find_label
-from business.presentation.headline import Shown, build_headline
+from business.logical_query.wording import QueryWording, find_label
+from business.presentation.headline import ShownResult, build_headline
 from business.presentation.report import convert_to_json_value
 from business.results.cells import is_number, is_year
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
-from business.results.shown_query import Meaning as ShownMeaning
+from business.results.shown_query import ResultMeaning as ShownMeaning
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
 from business.sources.services import OpenSource, list_table_reach
 from business.statements.run_query import QueryResult
@@ -36,14 +36,14 @@ def build_query_shown(
     *,
     question: str,
     statement: str,
-    meaning: Meaning,
+    meaning: QueryWording,
     language: str,
     logical_query: LogicalQuery | None = None,
     asked_on: date | None = None,
 ) -> QueryShown:
     """Return what an answer keeps. opened: the source as the query used it. asked_on: today, if None."""
     answer = result.answer
-    rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
+    rows = answer.rows or FetchedRows((), (), is_truncated=False, elapsed_ms=0)
     columns = _build_columns(rows, _select_queried_layer(opened, answer.tables), meaning, language)
     reach = list_table_reach(opened.access.policy, answer.tables)
     return QueryShown(
@@ -62,7 +62,7 @@ def build_query_shown(
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _ColumnWords:
     """Descriptions of a result's columns, in their order."""
 
     labels: tuple[str, ...]
@@ -70,25 +70,27 @@ class _Columns:
     words: tuple[dict[str, str], ...]  # names of values
 
 
-def _build_columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) -> _Columns:
+def _build_columns(rows: FetchedRows, layer: SemanticLayer, meaning: QueryWording, language: str) -> _ColumnWords:
     labels = _find_column_labels(rows.columns, layer, language)
     if meaning.compared and CHANGE[0] in rows.columns:
         times = dict(zip(CHANGE, meaning.compared, strict=False))
         labels = tuple(times.get(name, label) for name, label in zip(rows.columns, labels, strict=True))
-    return _Columns(labels, _find_column_units(rows.columns, layer), tuple(_find_value_names(rows, layer, language)))
+    return _ColumnWords(
+        labels, _find_column_units(rows.columns, layer), tuple(_find_value_names(rows, layer, language))
+    )
 
 
 def _build_meaning(
     answer: StatementResult,
-    rows: Rows,
-    columns: _Columns,
+    rows: FetchedRows,
+    columns: _ColumnWords,
     reach: tuple[TableReach, ...],
     *,
     opened: OpenSource,
-    meaning: Meaning,
+    meaning: QueryWording,
     language: str,
 ) -> ShownMeaning:
-    shown = Shown(rows, answer.total, columns.labels, columns.units, columns.words, language.startswith("zh"))
+    shown = ShownResult(rows, answer.total, columns.labels, columns.units, columns.words, language.startswith("zh"))
     headline_text = build_headline(shown, meaning, reach)
     units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
     return ShownMeaning(
@@ -107,7 +109,7 @@ def _build_meaning(
     )
 
 
-def _build_table(answer: StatementResult, rows: Rows, columns: _Columns, language: str) -> ResultTable:
+def _build_table(answer: StatementResult, rows: FetchedRows, columns: _ColumnWords, language: str) -> ResultTable:
     is_chinese = language.startswith("zh")
     named = zip(columns.labels, columns.units, strict=True)
     return ResultTable(
@@ -220,7 +222,7 @@ def _find_column_units(columns: Sequence[str], layer: SemanticLayer) -> tuple[st
     return tuple(_choose_only_text(words[name], "") for name in columns)
 
 
-def _find_value_names(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
+def _find_value_names(rows: FetchedRows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
     """Return for each column its values' names in a language, where the layer renames them.
 
     A value that is ambiguous under one column name stays.

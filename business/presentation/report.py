@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.translation import get_language
 
-from business.connections.postgres_session import Rows
-from business.logical_query.wording import Meaning
+from business.connections.postgres_session import FetchedRows
+from business.logical_query.wording import QueryWording
 from business.presentation.headline import format_reach, format_truncation_note
 from business.results.cells import Words, format_cell, format_row, is_number
 from business.results.shown_query import QueryShown
@@ -19,10 +19,10 @@ FIRST_ROWS = 10  # in an answer as text, for programs and chat platforms
 
 
 def build_report(
-    result: QueryResult, meaning: Meaning, language: str, *, text: str, words: Sequence[Words] = ()
+    result: QueryResult, meaning: QueryWording, language: str, *, text: str, words: Sequence[Words] = ()
 ) -> str:
     """Return sentences and a Markdown table. text: headline and note. words: as `format_row`."""
-    rows = result.answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
+    rows = result.answer.rows or FetchedRows((), (), is_truncated=False, elapsed_ms=0)
     is_chinese = language.startswith("zh")
     parts = ["\n".join(filter(None, [text, _format_fact(rows, meaning, is_chinese=is_chinese)]))]
     if len(rows.rows) > 1 or len(rows.columns) > 1:
@@ -53,7 +53,7 @@ def format_first_rows(result: QueryShown, number: int, *, is_chinese: bool) -> s
     return f"{shown}\n\n{rest.format(FIRST_ROWS, total, number)}"
 
 
-def _format_fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
+def _format_fact(rows: FetchedRows, meaning: QueryWording, *, is_chinese: bool) -> str:
     """Return a single value, or its absence, in the form that `agent.attribution.tables` reads; "" for tables."""
     figure = (f"（{meaning.figure}）" if is_chinese else f" ({meaning.figure})") if meaning.figure else ""
     listed = ("；" if is_chinese else "; ").join(meaning.conditions)

@@ -10,11 +10,11 @@ from business.logical_query.query import StoredQuery
 from business.results.cells import is_number, is_year
 
 
-class Value(BaseModel):
+class ShownValue(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class TableReach(Value):
+class TableReach(ShownValue):
     """What of one table a result may stand on. table: `schema.table`. units: org units whose rows; None where it has none."""
 
     table: str
@@ -27,7 +27,7 @@ class TableReach(Value):
         return self.table == other.table and set(other.columns) <= set(self.columns) and rows
 
 
-class ChartSpec(Value):
+class ChartSpec(ShownValue):
     """How a table is drawn: one column names the points, the others are series. Numbers of columns count from 0."""
 
     type: Literal["bar", "line"]
@@ -35,7 +35,7 @@ class ChartSpec(Value):
     series: tuple[int, ...]
 
 
-class Meaning(Value):
+class ResultMeaning(ShownValue):
     """What a result says, in words of the question's language. window, conditions: as asked. units: org units filtered for the person.
 
     headline: the sentence; title: the same above a table, without listed values; value: the part of it to stress; note: what limits
@@ -62,7 +62,7 @@ class Meaning(Value):
         return f"{self.headline}\n{self.note}" if self.note else self.headline
 
 
-class ResultTable(Value):
+class ResultTable(ShownValue):
     """Rows as JSON has them, at most 50. labels: the columns in the question's language, where they are told.
 
     words: for each column what its values are called in that language, where they are called something else; else empty.
@@ -93,7 +93,7 @@ def _is_number_column(column: str, values: Iterable[Any]) -> bool:
     return bool(numbers) and all(is_number(value) and not is_year(column, value) for value in numbers)
 
 
-class QueryShown(Value):
+class QueryShown(ShownValue):
     """A query that ran. statement: as it was written; sql: what the guard made of it and what ran. sha256: of columns and rows.
 
     logical_query: what it was compiled from; None for a statement that somebody wrote. asked_on: the day for which its times
@@ -106,7 +106,7 @@ class QueryShown(Value):
     sql: str
     sha256: str
     reach: tuple[TableReach, ...] = ()
-    meaning: Meaning = Meaning()
+    meaning: ResultMeaning = ResultMeaning()
     table: ResultTable = ResultTable()
     chart: ChartSpec | None = None
     logical_query: StoredQuery = None

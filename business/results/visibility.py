@@ -6,11 +6,11 @@ Each kind of data source registers a function at start-up; results that none vou
 from collections.abc import Callable, Collection
 
 from authz.principal import Principal
-from business.results.shown_query import TableReach, Value
+from business.results.shown_query import ShownValue, TableReach
 from copilot_site.lib.registry import Registry
 
 
-class Queried(Value):
+class Queried(ShownValue):
     """What a result stands on: a source by name, and what of its tables it could read when it ran."""
 
     source: str

@@ -19,7 +19,7 @@ from business.connections.address import Address, has_setting
 from business.connections.identity import SourceRefused
 from business.connections.postgres_session import connect_to_source
 from business.guard.access_paths import Order
-from business.guard.policy import AllowedTable, Policy
+from business.guard.policy import AllowedTable, TablePolicy
 from business.guard.rewrite import row_filter
 from business.sandbox.setup import LOCK, set_up_own_server
 from business.table_faults import find_table_faults
@@ -34,12 +34,12 @@ class SandboxRefused(InvalidInput):
     """The sandbox cannot be built here; the text says what the database's owner has to change."""
 
 
-def build_sandbox_name(admin: Address, policy: Policy) -> str:
+def build_sandbox_name(admin: Address, policy: TablePolicy) -> str:
     """Return the name of role and schema for these rights in this database; a server's databases share roles."""
     return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
 
 
-def ensure_sandbox(admin: Address, policy: Policy) -> str:
+def ensure_sandbox(admin: Address, policy: TablePolicy) -> str:
     """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
 
     admin: an account as `setup` leaves it. Raises SourceRefused where it is not, or where a table is none of business data,
@@ -65,7 +65,7 @@ def try_sandbox(admin: Address) -> None:
     name = PREFIX + secrets.token_hex(12)
     with connect_to_source(admin) as connection:
         set_up_own_server(connection)
-        _build_sandbox(connection, admin, Policy(()), name)
+        _build_sandbox(connection, admin, TablePolicy(()), name)
     try:
         connect_to_source(admin.as_role(name)).close()
     finally:
@@ -73,19 +73,19 @@ def try_sandbox(admin: Address) -> None:
             drop_sandbox(connection, name)
 
 
-def _require_faultless_tables(connection: psycopg.Connection, admin: Address, policy: Policy) -> None:
+def _require_faultless_tables(connection: psycopg.Connection, admin: Address, policy: TablePolicy) -> None:
     faults = [] if admin.is_own else find_account_faults(connection, {table.schema for table in policy.tables})
     faults += find_table_faults(connection, [(table.schema, table.name) for table in policy.tables])
     if faults:
         raise SourceRefused(str(faults[0]))
 
 
-def is_sandbox_known(admin: Address, policy: Policy) -> bool:
+def is_sandbox_known(admin: Address, policy: TablePolicy) -> bool:
     """Return whether this process has seen the sandbox, which saves a question the look-up and a connection."""
     return (admin, build_sandbox_name(admin, policy)) in built
 
 
-def forget_sandbox(admin: Address, policy: Policy) -> None:
+def forget_sandbox(admin: Address, policy: TablePolicy) -> None:
     """Forget that this process has seen a sandbox: another one may have removed it."""
     _forget_by_name(admin, build_sandbox_name(admin, policy))
 
@@ -124,7 +124,7 @@ def drop_sandbox(connection: psycopg.Connection, name: str) -> None:
         connection.execute("SELECT copilot_walls.drop_role(%s)", [name])
 
 
-def _build_sandbox(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+def _build_sandbox(connection: psycopg.Connection, admin: Address, policy: TablePolicy, name: str) -> None:
     """Build the sandbox. Raises SandboxRefused."""
     with _use_role_functions(connection):
         _create_role_and_views(connection, admin, policy, name)
@@ -153,7 +153,7 @@ def _use_role_functions(connection: psycopg.Connection) -> Iterator[None]:
         ) from error
 
 
-def _create_role_and_views(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+def _create_role_and_views(connection: psycopg.Connection, admin: Address, policy: TablePolicy, name: str) -> None:
     schema = sql.Identifier(name)
     if has_setting(connection, "scram_iterations"):  # 256 random bits need no stretching, and each question connects
         connection.execute("SET LOCAL scram_iterations = 1")
@@ -235,7 +235,7 @@ SELECT EXISTS (
 """
 
 
-def create_ordered_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
+def create_ordered_views(admin: Address, policy: TablePolicy, orders: tuple[Order, ...]) -> bool:
     """Create missing views; return whether each order has an index. The sandbox exists. Raises SourceUnavailable."""
     name, missing = build_sandbox_name(admin, policy), _find_missing_views(admin, policy, orders)
     if not missing:
@@ -252,12 +252,12 @@ def create_ordered_views(admin: Address, policy: Policy, orders: tuple[Order, ..
     return True
 
 
-def are_views_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
+def are_views_known(admin: Address, policy: TablePolicy, orders: tuple[Order, ...]) -> bool:
     """Return whether this process has seen a view of each order, without a look-up."""
     return not _find_missing_views(admin, policy, orders)
 
 
-def _find_missing_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> list[Order]:
+def _find_missing_views(admin: Address, policy: TablePolicy, orders: tuple[Order, ...]) -> list[Order]:
     name = build_sandbox_name(admin, policy)
     return [order for order in orders if (admin, f"{name}.{order.view}") not in built]
 

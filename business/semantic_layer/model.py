@@ -20,11 +20,11 @@ NAME = r"^[^\s\x00-\x1f]{1,63}$"  # of a part of a layer
 PLACE = r"^[^\x00]{1,64}$"  # of a table or a column, as databases name them
 
 
-class Part(BaseModel):
+class LayerPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Words(Part):
+class Words(LayerPart):
     """What a thing is called. label: by language, the form shown to people. synonyms: every other word for it, any language."""
 
     en: Line = ""
@@ -38,7 +38,7 @@ class Words(Part):
         return (self.zh or self.en) if language.startswith("zh") else (self.en or self.zh)
 
 
-class Named(Part):
+class NamedPart(LayerPart):
     """A thing people ask about. description: in both languages; a plain text is taken as it is for both."""
 
     name: str = Field(pattern=NAME)
@@ -57,7 +57,7 @@ class Named(Part):
         return tuple(dict.fromkeys([*self.label.all(), *self.synonyms, spoken]))
 
 
-class OrgUnit(Part):
+class UnitRule(LayerPart):
     """Which rows of a table a person may read: those of their org units by a column, or, by statement, all of them.
 
     shared_with: everyone = whoever may ask this source; granted = only holders of a grant on the table itself.
@@ -73,7 +73,7 @@ class OrgUnit(Part):
         return self
 
 
-class Entity(Part):
+class Entity(LayerPart):
     """A key. A foreign entity joins to the model whose primary entity has its name."""
 
     name: str = Field(pattern=NAME)
@@ -81,7 +81,7 @@ class Entity(Part):
     expr: str = Field(pattern=PLACE)
 
 
-class Value(Part):
+class Value(LayerPart):
     """One value of a column, with the words people use for it.
 
     synonyms: in any language; the first one of a language is shown to people of that language.
@@ -102,7 +102,7 @@ class Value(Part):
         return next((word for word in self.words() if detect_language(word) == spoken), self.value)
 
 
-class Dimension(Named):
+class Dimension(NamedPart):
     """What one filters, groups or lists by: a column, or an expression over columns of the table.
 
     values: the index of a small text column; empty for free text. is_name: what a row is called, shown in lists.
@@ -127,7 +127,7 @@ class Dimension(Named):
         return list_columns(self.expr)
 
 
-class Measure(Named):
+class Measure(NamedPart):
     """A number over rows. expr: a column or an expression over columns of the table; empty for counting rows.
 
     filter: only rows where a column has one of these values. time: the time dimension it is counted by, where it is not the
@@ -150,16 +150,16 @@ class Measure(Named):
         return (*list_columns(self.expr), *self.filter)
 
 
-class Defaults(Part):
+class Defaults(LayerPart):
     agg_time_dimension: str = ""
 
 
-class SemanticModel(Named):
+class SemanticModel(NamedPart):
     """One table."""
 
     table_schema: str = Field(default="public", alias="schema")
     table: str = Field(pattern=PLACE)
-    org_unit: OrgUnit | None = None
+    org_unit: UnitRule | None = None
     defaults: Defaults = Defaults()
     entities: tuple[Entity, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
@@ -218,7 +218,7 @@ class SemanticModel(Named):
         return next((dimension for dimension in self.dimensions if dimension.is_name), None)
 
 
-class SemanticLayer(Part):
+class SemanticLayer(LayerPart):
     """Everything that is said about one source."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")

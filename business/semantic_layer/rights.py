@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable
 
 from django.utils.translation import gettext as _
 
-from business.guard.policy import AllowedTable, Policy, is_system_schema
+from business.guard.policy import AllowedTable, TablePolicy, is_system_schema
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from copilot_site.lib.errors import InvalidInput
 
 
 def policy_of(
     layer: SemanticLayer, units: Iterable[str], *, granted: Collection[str], source_granted: bool = False
-) -> Policy:
+) -> TablePolicy:
     """Return what a person of these org units may read.
 
     granted: names of semantic models the person holds a grant on; source_granted: they hold one on the source as a whole.
@@ -19,7 +19,7 @@ def policy_of(
     """
     names = tuple(sorted(units))
     reachable = (m for m in layer.semantic_models if may_read_table(m, granted=granted, source_granted=source_granted))
-    return Policy.of(_build_allowed_table(model, names) for model in reachable if model.columns)
+    return TablePolicy.of(_build_allowed_table(model, names) for model in reachable if model.columns)
 
 
 def require_allowed_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:

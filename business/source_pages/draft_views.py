@@ -17,7 +17,7 @@ from authz.admin_pages import admin_page, render_admin_page
 from authz.principal import Principal
 from business.layer_drafts import discard_draft, draft_of, list_proposed_tables, take_over_tables
 from business.models import DataSource
-from business.semantic_layer.model import OrgUnit, SemanticModel
+from business.semantic_layer.model import SemanticModel, UnitRule
 from business.source_pages.table_forms import BY_COLUMN, CLOSED, WHO, org_unit_of
 from business.sources.checks import build_unchecked_message
 from business.sources.connection_rights import managed_source
@@ -71,7 +71,7 @@ def _list_reader_choices(model: SemanticModel) -> list[tuple[str, str]]:
     return [*choices, *((f"{BY_COLUMN}:{name}", by_column % {"name": name}) for name in model.columns)]
 
 
-def _find_proposed_readers(unit: OrgUnit | None) -> str:
+def _find_proposed_readers(unit: UnitRule | None) -> str:
     if unit is None:
         return CLOSED
     return unit.shared_with or f"{BY_COLUMN}:{unit.column}"
@@ -83,7 +83,7 @@ def _set_readers(model: SemanticModel, chosen: str) -> SemanticModel:
         return model
     key, _colon, column = chosen.partition(":")
     unit = org_unit_of(key, column)
-    return model.model_copy(update={"org_unit": OrgUnit.model_validate(unit) if unit else None})
+    return model.model_copy(update={"org_unit": UnitRule.model_validate(unit) if unit else None})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

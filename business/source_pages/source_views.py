@@ -26,7 +26,7 @@ from business.semantic_layer.yaml_io import write_yaml
 from business.sources.checks import build_missing_indexes, build_unchecked_message, check_source
 from business.sources.connection_rights import list_seen_sources, managed_source, may_connect
 from business.sources.services import import_layer, open_source, saved_layer
-from business.statements.run_query import Verdict, judge_statement
+from business.statements.run_query import StatementVerdict, judge_statement
 from business.table_edits import filter_tables_by_text
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound, PermissionDenied
 from copilot_site.lib.http.forms import find_first_fault
@@ -116,7 +116,7 @@ def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
     if not names:
         raise NotFound(_("There is no data source that you manage."))
     form = CheckForm(request.POST if request.method == "POST" else None, names=names, person=by.username)
-    found: Verdict | None = None
+    found: StatementVerdict | None = None
     if form.is_valid():
         given = form.cleaned_data
         if given["person"] != by.username:
@@ -129,7 +129,7 @@ def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
     return render_admin_page(request, "admin/business/check.html", context, status=400 if form.errors else 200)
 
 
-def _judge_statement(by: Principal, given: dict[str, str]) -> Verdict:
+def _judge_statement(by: Principal, given: dict[str, str]) -> StatementVerdict:
     user = find_user_by_name(given["person"])
     opened = open_source(Principal.of(user), given["source"])
     record_action(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk})

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 
-from business.semantic_layer.model import Dimension, Measure, Named, SemanticModel, Value
+from business.semantic_layer.model import Dimension, Measure, NamedPart, SemanticModel, Value
 from copilot_site.lib.errors import InvalidInput
 
 WORDS = 2_000  # characters of one field
@@ -36,7 +36,7 @@ AGGREGATIONS = (
 )
 
 
-class Lines(forms.Textarea):
+class LinesInput(forms.Textarea):
     def __init__(self) -> None:
         super().__init__(attrs={"rows": 3, "spellcheck": "false"})
 
@@ -65,7 +65,7 @@ class NamedForm(forms.Form):
         widget=forms.TextInput(attrs={"lang": "zh-Hans"}),
     )
 
-    def named(self, before: Named | None) -> dict[str, Any]:
+    def named(self, before: NamedPart | None) -> dict[str, Any]:
         """Return the keys of a part that these fields stand for. before: as it was; a word of its own may have a comma in it."""
         given = self.cleaned_data
         synonyms = before.synonyms if before else ()
@@ -106,7 +106,7 @@ class ColumnForm(NamedForm):
         label=gettext_lazy("Values"),
         required=False,
         max_length=200_000,
-        widget=Lines,
+        widget=LinesInput,
         help_text=gettext_lazy("One per line: the stored value, an equals sign, words for it separated by commas."),
     )
     is_name = forms.BooleanField(label=gettext_lazy("Names the row in lists"), required=False)
@@ -129,7 +129,7 @@ class MeasureForm(NamedForm):
         label=gettext_lazy("Only rows where"),
         required=False,
         max_length=WORDS,
-        widget=Lines,
+        widget=LinesInput,
         help_text=gettext_lazy("One per line: a column, an equals sign, values separated by commas."),
     )
     unit = forms.CharField(label=gettext_lazy("Unit"), required=False, max_length=60)

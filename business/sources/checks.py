@@ -13,7 +13,7 @@ from authz.principal import Principal
 from business.connections.account_faults import AccountFault, find_account_faults
 from business.connections.identity import SourceRefused
 from business.connections.postgres_session import connect_to_source
-from business.models import DataSource, Engine
+from business.models import DataSource, SourceEngine
 from business.mysql import find_faults as mysql_faults
 from business.sandbox.setup import build_hardening_warning, is_hardened
 from business.sandbox.sql_views import try_sandbox
@@ -62,7 +62,7 @@ def build_missing_indexes(source: DataSource) -> list[str]:
     """Return statements for indexes that its large tables lack, for the owner; of PostgreSQL alone. Raises
     SourceUnavailable, SourceRefused.
     """
-    if source.engine != Engine.POSTGRESQL:
+    if source.engine != SourceEngine.POSTGRESQL:
         return []
     with connect_to_source(source.address) as connection:
         return list(missing_indexes(connection, source.semantic_layer.semantic_models))
@@ -70,7 +70,7 @@ def build_missing_indexes(source: DataSource) -> list[str]:
 
 def _collect_faults(source: DataSource) -> list[AccountFault]:
     address, models = source.address, source.semantic_layer.semantic_models
-    if source.engine == Engine.MYSQL:
+    if source.engine == SourceEngine.MYSQL:
         return list(mysql_faults(address, [model.table for model in models]))
     with connect_to_source(address) as connection:
         faults = [] if address.is_own else find_account_faults(connection, source.schemas)

@@ -22,13 +22,13 @@ from authz.principal import Principal
 from business.connections.postgres_session import connect_to_source
 from business.dialects import DialectAccess, run_translated
 from business.execute import Access, StatementResult, run_sql
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.introspect import Progress, Unread, draft_layer, ignore_progress
 from business.linking.index import LayerIndex
 from business.linking.linker import Linker
 from business.linking.vectors import build_nearest_search, fill_vectors_on_commit, find_nearest_sources
 from business.logical_query.catalog import Catalog
-from business.models import DataSource, Engine, SourceGrant
+from business.models import DataSource, SourceEngine, SourceGrant
 from business.mysql import build_access as mysql_access
 from business.mysql import draft_layer as draft_views
 from business.mysql import find_faults as mysql_faults
@@ -241,7 +241,7 @@ def find_still_visible(principal: Principal, queried: Collection[Queried]) -> se
     }
 
 
-def list_table_reach(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
+def list_table_reach(policy: TablePolicy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
     """Return what a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
     return tuple(
         TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
@@ -265,13 +265,15 @@ def _open_under_rights(principal: Principal, source: DataSource, tables: Tables)
     layer, policy = _find_readable_tables(principal, source, tables)
     if source.document_id is not None:
         return OpenSource(source, layer, access_to(principal, source, policy))
-    if source.engine == Engine.MYSQL:
+    if source.engine == SourceEngine.MYSQL:
         return OpenSource(source, layer, mysql_access(source.address, policy, layer, source.limits))
     access = Access(source.address, policy, layer.time_zone, source.is_dedicated, source.limits)
     return OpenSource(source, layer, access)
 
 
-def _find_readable_tables(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
+def _find_readable_tables(
+    principal: Principal, source: DataSource, tables: Tables
+) -> tuple[SemanticLayer, TablePolicy]:
     """Return the tables (of these, if given) that this person may ask about by current grants, and the policy for guard
     and sandbox.
     """
@@ -285,7 +287,7 @@ def _find_readable_tables(principal: Principal, source: DataSource, tables: Tabl
 @lru_cache(maxsize=64)
 def _compute_readable_tables(
     saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
-) -> tuple[SemanticLayer, Policy]:
+) -> tuple[SemanticLayer, TablePolicy]:
     """Return readable tables and policy for a saved layer and the given rights; the cache holds results, not rights."""
     whole = "" in granted
     layer = _load_layer(saved)
@@ -327,7 +329,7 @@ def _require_askable_tables(source: DataSource, layer: SemanticLayer) -> bool:
     if not tables or source.document_id is not None:
         return True
     try:
-        if source.engine == Engine.MYSQL:
+        if source.engine == SourceEngine.MYSQL:
             fault = next(mysql_faults(source.address, [table for _schema, table in tables]), None)
         else:
             with connect_to_source(source.address) as connection:
@@ -380,7 +382,7 @@ def redraft_layer(
         if source.document_id is not None:
             return draft_spreadsheet_layer(source)
         time_zone = source.semantic_layer.time_zone
-        if source.engine == Engine.MYSQL:
+        if source.engine == SourceEngine.MYSQL:
             fresh = draft_views(source.address, source.name, time_zone=time_zone, unread=unread)
         else:
             fresh = draft_layer(

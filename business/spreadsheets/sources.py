@@ -21,18 +21,18 @@ from django.utils.text import slugify
 from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
-from business.connections.postgres_session import Rows
+from business.connections.postgres_session import FetchedRows
 from business.dialects import DialectAccess
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.guard.rewrite import quote_identifier
 from business.inference.catalog import SAMPLED_ROWS, Column, copy_to_temporary_table, open_scratch_connection
 from business.inference.catalog import Table as Catalogued
 from business.introspect import infer_layer
-from business.limits import Limits
+from business.limits import StatementLimits
 from business.linking.vectors import fill_vectors_on_commit
 from business.models import DataSource
 from business.parsing.reader.units import build_lookup_key
-from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel, Words
+from business.semantic_layer.model import SemanticLayer, SemanticModel, UnitRule, Words
 from business.spreadsheets.queries import LoadedTable, SheetLimits, load_tables, load_tables_in_scope, run_in_child
 from copilot_site.lib.database import hold_process_lock
 from copilot_site.lib.errors import CopilotError
@@ -99,7 +99,7 @@ def _open_to_everyone(model: SemanticModel, table: LoadedTable) -> SemanticModel
     dimensions = tuple(
         item.model_copy(update={"label": _build_words(headers.get(item.name, ""))}) for item in model.dimensions
     )
-    rights = OrgUnit(shared_with="everyone")
+    rights = UnitRule(shared_with="everyone")
     table_spec = {
         "table_schema": SCHEMA,
         "org_unit": rights,
@@ -126,7 +126,7 @@ def _build_words(text: str) -> Words:
 log = structlog.get_logger(__name__)
 
 
-def access_to(principal: Principal, source: DataSource, policy: Policy) -> DialectAccess:
+def access_to(principal: Principal, source: DataSource, policy: TablePolicy) -> DialectAccess:
     """Return a spreadsheet as this person may ask it: whether they may read it is asked again when its rows are read."""
     assert source.document_id is not None
     fetch = partial(_run_statement, principal, source.document_id, source.limits)
@@ -134,8 +134,8 @@ def access_to(principal: Principal, source: DataSource, policy: Policy) -> Diale
 
 
 async def _run_statement(
-    principal: Principal, document_id: UUID, limits: Limits, statement: str, uncapped: str | None
-) -> tuple[Rows, int | None]:
+    principal: Principal, document_id: UUID, limits: StatementLimits, statement: str, uncapped: str | None
+) -> tuple[FetchedRows, int | None]:
     """Run a statement. Raises NotFound, InvalidInput, SqlRefused."""
     began = time.perf_counter()
     tables = await sync_to_async(load_tables_in_scope)(principal, Scope(), [document_id])
@@ -144,7 +144,7 @@ async def _run_statement(
     )
     rows = tuple(tuple(map(_convert_value, row, found["types"])) for row in found["rows"])
     elapsed_ms = int((time.perf_counter() - began) * 1000)
-    return Rows(tuple(found["columns"]), rows, False, elapsed_ms), found["total"]
+    return FetchedRows(tuple(found["columns"]), rows, False, elapsed_ms), found["total"]
 
 
 def _convert_value(value: Any, kind: str) -> Any:

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from business.guard.grammar import iterate_nodes, parse_query, strip_statement
 from business.guard.guard import guard_statement
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.guard.refusal import SqlRefused
-from business.guard.rewrite import Target
+from business.guard.rewrite import ProjectionTarget
 from business.guard.rules import list_name_parts
 from business.parsing.base import Example
 from business.sources.services import OpenSource
@@ -32,10 +32,10 @@ def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[E
 
 
 @lru_cache(maxsize=4096)
-def is_accepted_statement(sql: str, policy: Policy) -> bool:
+def is_accepted_statement(sql: str, policy: TablePolicy) -> bool:
     """Return whether the guard accepts the statement and its tables have every column that it names."""
     try:
-        checked = guard_statement(sql, policy, Target())
+        checked = guard_statement(sql, policy, ProjectionTarget())
     except SqlRefused:
         return False
     found = list(iterate_nodes(parse_query(strip_statement(sql))))
@@ -64,9 +64,9 @@ def _may_name_rows(example: Example, opened: OpenSource) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _find_possible_row_texts(sql: str, policy: Policy) -> frozenset[str] | None:
+def _find_possible_row_texts(sql: str, policy: TablePolicy) -> frozenset[str] | None:
     """Return the texts in a statement that may be a row's; None where all who may ask its tables see all rows."""
-    if not any(table.org_column for table in guard_statement(sql, policy, Target()).tables):
+    if not any(table.org_column for table in guard_statement(sql, policy, ProjectionTarget()).tables):
         return None
     texts = {
         node.sval.sval for node in iterate_nodes(parse_query(strip_statement(sql))) if node.DESCRIPTOR.name == "A_Const"

@@ -104,7 +104,7 @@ def build_cache_key(principal: Principal, opened: OpenSource, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StatementVerdict:
     """reason: the rule that refused, error: its sentence; both empty where the statement may run. answer: None where it was refused."""
 
     answer: StatementResult | None
@@ -120,12 +120,12 @@ class Verdict:
         return found
 
 
-async def judge_statement(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
+async def judge_statement(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> StatementVerdict:
     """Judge a statement under the rights that the source was opened with. by: whom the log names. Raises SourceUnavailable,
     SandboxRefused.
     """
     try:
         result = await run_query(by, opened, sql, execute=execute)
     except SqlRefused as refused:
-        return Verdict(None, str(refused.reason), str(refused))
-    return Verdict(result.answer)
+        return StatementVerdict(None, str(refused.reason), str(refused))
+    return StatementVerdict(result.answer)

@@ -19,7 +19,7 @@ from business.guard.rewrite import quote_literal
 from business.linking.linker import may_show_column_values
 from business.logical_query.query import LogicalQuery
 from business.logical_query.times import Span, days_of
-from business.logical_query.wording import Meaning
+from business.logical_query.wording import QueryWording
 from business.models import DataSource
 from business.parsing.base import Context
 from business.parsing.reader.parser import parse
@@ -59,14 +59,14 @@ class VerifiedSql:
     at: datetime
     is_same: bool = True
 
-    def meaning(self, language: str) -> Meaning:
+    def meaning(self, language: str) -> QueryWording:
         """Return who verified it, and when, in the question's language."""
         with override("zh-hans" if language.startswith("zh") else "en"):
             values = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
             message = _("Query verified by %(name)s on %(day)s.")
             if not self.is_same:
                 message = _("Query verified with another value or time by %(name)s on %(day)s.")
-            return Meaning(definitions=(message % values,))
+            return QueryWording(definitions=(message % values,))
 
 
 def find_verified_statement(sources: Iterable[OpenSource], question: str, statements: Statements) -> VerifiedSql | None:

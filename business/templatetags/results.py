@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
-from business.connections.postgres_session import Rows
+from business.connections.postgres_session import FetchedRows
 from business.explore.fields import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
@@ -25,7 +25,7 @@ _WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
 register.filter("cell", format_value)
 
 
-class Cell(NamedTuple):
+class ResultCell(NamedTuple):
     """A cell of a result. text: for people; stored: for programs, never in a language's own way to write numbers; nothing is empty.
 
     code: the stored value where people call it something else, else "".
@@ -44,7 +44,7 @@ def explore_address(source: str, query: LogicalQuery | None = None) -> str:
 
 
 @register.filter
-def cells(table: ResultTable | Rows) -> list[list[Cell]]:
+def cells(table: ResultTable | FetchedRows) -> list[list[ResultCell]]:
     """Return the rows of a result as they are shown."""
     words = table.words if isinstance(table, ResultTable) else ()
     return [
@@ -53,9 +53,9 @@ def cells(table: ResultTable | Rows) -> list[list[Cell]]:
     ]
 
 
-def _build_cell(column: str, value: Any, text: str) -> Cell:
+def _build_cell(column: str, value: Any, text: str) -> ResultCell:
     code = value if isinstance(value, str) and value != text else ""
-    return Cell(text, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
+    return ResultCell(text, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
 
 
 @register.filter

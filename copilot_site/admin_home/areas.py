@@ -20,7 +20,7 @@ from knowledge.sources.services import list_managed_sources, may_connect_sources
 
 
 @dataclass(frozen=True)
-class Door:
+class AreaPage:
     """A page. route: its name, or a table of the admin by its app and model; people who may see that table are led there.
 
     may: who is led to a page of ours. also: names of the pages below it, which it is current for.
@@ -42,18 +42,18 @@ class Area:
     """Pages that belong together, under the name of the first that is open to a person."""
 
     icon: str
-    doors: tuple[Door, ...]
+    doors: tuple[AreaPage, ...]
 
 
 @dataclass(frozen=True)
-class Link:
+class RailLink:
     """A line of the rail. more: the further pages of the area that a person is in. is_expert: leads to all tables."""
 
     name: str
     url: str
     is_current: bool
     icon: str = ""
-    more: tuple["Link", ...] = ()
+    more: tuple["RailLink", ...] = ()
     is_expert: bool = False
 
 
@@ -91,86 +91,86 @@ DATA = "check-sql source-connection source-layer source-draft source-table busin
 BASES = "graph-of-base fields-of-base passages-of-base"
 
 AREAS: tuple[Area, ...] = (
-    Area("home", (Door(_("Overview"), "admin:index", also="index"),)),
+    Area("home", (AreaPage(_("Overview"), "admin:index", also="index"),)),
     Area(
         "people",
         (
-            Door(
+            AreaPage(
                 _("People and units"),
                 "people",
                 also=PEOPLE,
             ),
-            Door(_("Company sign-in"), _build_table_route("socialaccount_socialapp")),
-            Door(_("Company directory"), _build_table_route("authz_directoryaccount")),
-            Door(_("Groups of the company"), _build_table_route("authz_claimmapping")),
-            Door(_("Accounts of programs"), _build_table_route("authz_serviceaccount")),
+            AreaPage(_("Company sign-in"), _build_table_route("socialaccount_socialapp")),
+            AreaPage(_("Company directory"), _build_table_route("authz_directoryaccount")),
+            AreaPage(_("Groups of the company"), _build_table_route("authz_claimmapping")),
+            AreaPage(_("Accounts of programs"), _build_table_route("authz_serviceaccount")),
         ),
     ),
-    Area("badge", (Door(_("Roles"), "roles", _is_superuser, "authz_role_add authz_role_change"),)),
+    Area("badge", (AreaPage(_("Roles"), "roles", _is_superuser, "authz_role_add authz_role_change"),)),
     Area(
         "lock",
         (
-            Door(_("Folders and rights"), "rights-tree", also=RIGHTS),
-            Door(_("Access requests"), "access-requests"),
-            Door(_("View as"), "see-as-choose", may_oversee, "see-as"),
+            AreaPage(_("Folders and rights"), "rights-tree", also=RIGHTS),
+            AreaPage(_("Access requests"), "access-requests"),
+            AreaPage(_("View as"), "see-as-choose", may_oversee, "see-as"),
         ),
     ),
     Area(
         "model",
         (
-            Door(_("Language models"), "language-models", _may_view_models, "language-model language-model-add"),
-            Door(_("Use of models"), _build_table_route("agent_dayofuse")),
-            Door(_("Budgets of units"), _build_table_route("agent_unitbudget")),
+            AreaPage(_("Language models"), "language-models", _may_view_models, "language-model language-model-add"),
+            AreaPage(_("Use of models"), _build_table_route("agent_dayofuse")),
+            AreaPage(_("Budgets of units"), _build_table_route("agent_unitbudget")),
         ),
     ),
     Area(
         "assistant",
         (
-            Door(_("Assistants"), _build_table_route("agent_agentprofile")),
-            Door(_("Skills"), "skills", _may_edit_or_review_skills, "skill"),
-            Door(_("Services with tools"), _build_table_route("agent_mcpservice")),
-            Door(_("Search of the web"), _build_table_route("agent_websearchprovider")),
-            Door(_("Bots in chat platforms"), _build_table_route("agent_chatbot")),
+            AreaPage(_("Assistants"), _build_table_route("agent_agentprofile")),
+            AreaPage(_("Skills"), "skills", _may_edit_or_review_skills, "skill"),
+            AreaPage(_("Services with tools"), _build_table_route("agent_mcpservice")),
+            AreaPage(_("Search of the web"), _build_table_route("agent_websearchprovider")),
+            AreaPage(_("Bots in chat platforms"), _build_table_route("agent_chatbot")),
         ),
     ),
-    Area("database", (Door(_("Data sources"), "data-sources", _has_data_sources, DATA),)),
+    Area("database", (AreaPage(_("Data sources"), "data-sources", _has_data_sources, DATA),)),
     Area(
         "source",
         (
-            Door(_("Sources"), "sources-of-documents", _has_sources, "source-of-documents source-of-documents-new"),
-            Door(_("Knowledge bases"), _build_table_route("knowledge_knowledgebase")),
-            Door(_("Ingestion"), "ingestion"),
-            Door(_("Trash"), "trash"),
-            Door(_("Webhooks"), _build_table_route("knowledge_webhook")),
+            AreaPage(_("Sources"), "sources-of-documents", _has_sources, "source-of-documents source-of-documents-new"),
+            AreaPage(_("Knowledge bases"), _build_table_route("knowledge_knowledgebase")),
+            AreaPage(_("Ingestion"), "ingestion"),
+            AreaPage(_("Trash"), "trash"),
+            AreaPage(_("Webhooks"), _build_table_route("knowledge_webhook")),
         ),
     ),
     Area(
         "search",
         (
-            Door(_("Search settings"), "search-settings", also=BASES),
-            Door(_("Connections of the server"), "server-connections", _is_superuser),
-            Door(_("What takes long"), "slow-work", _is_superuser),
+            AreaPage(_("Search settings"), "search-settings", also=BASES),
+            AreaPage(_("Connections of the server"), "server-connections", _is_superuser),
+            AreaPage(_("What takes long"), "slow-work", _is_superuser),
         ),
     ),
     Area(
         "quality",
         (
-            Door(_("Answers"), "answers", may_oversee, "replay"),
-            Door(_("Ratings"), "ratings", may_oversee),
-            Door(_("Questions without a good answer"), "gaps", may_oversee),
-            Door(_("Evaluation"), "evaluations", may_oversee, "evaluation evaluation-runs"),
+            AreaPage(_("Answers"), "answers", may_oversee, "replay"),
+            AreaPage(_("Ratings"), "ratings", may_oversee),
+            AreaPage(_("Questions without a good answer"), "gaps", may_oversee),
+            AreaPage(_("Evaluation"), "evaluations", may_oversee, "evaluation evaluation-runs"),
         ),
     ),
     Area(
         "log",
         (
-            Door(_("Audit log"), _build_table_route("audit_entry")),
-            Door(_("Who was shown this"), "shown", _may_read_log),
-            Door(_("Privacy"), "privacy", _is_superuser),
-            Door(_("Legal holds"), _build_table_route("audit_hold")),
+            AreaPage(_("Audit log"), _build_table_route("audit_entry")),
+            AreaPage(_("Who was shown this"), "shown", _may_read_log),
+            AreaPage(_("Privacy"), "privacy", _is_superuser),
+            AreaPage(_("Legal holds"), _build_table_route("audit_hold")),
         ),
     ),
-    Area("tools", (Door(_("Expert"), "expert"),)),
+    Area("tools", (AreaPage(_("Expert"), "expert"),)),
 )
 
 
@@ -193,14 +193,14 @@ def list_open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
     yield from ((str(door.name), url) for area in AREAS for door, url in _iterate_open_doors(request, area, tables))
 
 
-def _build_areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
+def _build_areas(request: HttpRequest, tables: set[str]) -> tuple[list[RailLink], RailLink]:
     """Return the areas with a page open to this person, and the current page; a table without a page is the experts'."""
     match = request.resolver_match
     name = (match.url_name if match else "") or ""
     found, here = [], None
     for area in AREAS:
         links = [
-            Link(str(door.name), url, door.holds(name)) for door, url in _iterate_open_doors(request, area, tables)
+            RailLink(str(door.name), url, door.holds(name)) for door, url in _iterate_open_doors(request, area, tables)
         ]
         if links:
             inside = next((link for link in links if link.is_current), None)
@@ -215,7 +215,7 @@ def _collect_table_addresses(apps: Iterable[Mapping[str, Any]]) -> set[str]:
     return {model["admin_url"] for app in apps for model in app["models"]}
 
 
-def _iterate_open_doors(request: HttpRequest, area: Area, tables: set[str]) -> Iterator[tuple[Door, str]]:
+def _iterate_open_doors(request: HttpRequest, area: Area, tables: set[str]) -> Iterator[tuple[AreaPage, str]]:
     for door in area.doors:
         try:
             url = reverse(door.route)

@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Area:
+class HealthArea:
     """checks: of the doctor. route: of the page that manages it; "" where the server's operator does.
 
     figure: a number that says more than that all is well; "" for how many of the checks are well. is_set_up: whether there is
@@ -70,21 +70,22 @@ def _format_free_disk() -> str:
     return f"{shutil.disk_usage(settings.HOME.root).free / 1e9:.1f} GB"
 
 
-AREAS: tuple[Area, ...] = (
-    Area("services", _("Database and queue"), (
+AREAS: tuple[HealthArea, ...] = (
+    HealthArea("services", _("Database and queue"), (
         doctor.check_postgres, doctor.check_connections, doctor.check_pgvector, doctor.check_migrations, doctor.check_broker,
     )),
-    Area("disk", _("Free disk"), (doctor.check_state_folder,), figure=_format_free_disk),
-    Area("storage", _("File storage"), (doctor.check_file_storage,), "server-connections"),
-    Area("mail", _("Mail"), (doctor.check_mail_server,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
-    Area("search", _("Search models"), (doctor.check_embedding_model, doctor.check_reranking, doctor.check_word_list),
+    HealthArea("disk", _("Free disk"), (doctor.check_state_folder,), figure=_format_free_disk),
+    HealthArea("storage", _("File storage"), (doctor.check_file_storage,), "server-connections"),
+    HealthArea("mail", _("Mail"), (doctor.check_mail_server,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
+    HealthArea("search", _("Search models"), (doctor.check_embedding_model, doctor.check_reranking, doctor.check_word_list),
          "server-connections"),
-    Area("index", _("Search index"), (doctor.check_search_index, doctor.check_readings), "ingestion"),
-    Area("language-models", _("Language models"), (doctor.check_language_models,), "language-models",
+    HealthArea("index", _("Search index"), (doctor.check_search_index, doctor.check_readings), "ingestion"),
+    HealthArea("language-models", _("Language models"), (doctor.check_language_models,), "language-models",
          is_set_up=lambda: bool(list_model_names())),
-    Area("data-sources", _("Data sources"), (doctor.check_data_sources,), "data-sources"),
-    Area("sign-in", _("Company sign-in"), (check_company_sign_ins, check_company_directory), "admin:socialaccount_socialapp_changelist"),
-    Area("audit", _("Signing key of the audit log"), (doctor.check_audit_key, doctor.check_audit_role),
+    HealthArea("data-sources", _("Data sources"), (doctor.check_data_sources,), "data-sources"),
+    HealthArea("sign-in", _("Company sign-in"), (check_company_sign_ins, check_company_directory),
+         "admin:socialaccount_socialapp_changelist"),
+    HealthArea("audit", _("Signing key of the audit log"), (doctor.check_audit_key, doctor.check_audit_role),
          "admin:audit_checkpoint_changelist"),
 )  # fmt: skip
 
@@ -98,13 +99,13 @@ def list_lights(*, again: bool = False) -> list[Light]:
     return [_build_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
 
 
-def _run_area_checks(area: Area) -> Iterator[CheckResult]:
+def _run_area_checks(area: HealthArea) -> Iterator[CheckResult]:
     for check in area.checks:
         found = check()
         yield from (found,) if isinstance(found, CheckResult) else found
 
 
-def _build_light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
+def _build_light(area: HealthArea, found: Sequence[Mapping[str, object]], figure: str) -> Light:
     findings = tuple(CheckResult(**item) for item in found)  # type: ignore[arg-type]  # as `asdict` gave them
     well = sum(finding.ok for finding in findings)
     return Light(

@@ -101,7 +101,7 @@ def stop_services(home: Home) -> None:
 
 @dataclass(frozen=True)
 class ServicePart:
-    """An embedded service as the supervisor keeps it alive (`copilot_site.embedded.supervisor.Part`)."""
+    """An embedded service as the supervisor keeps it alive (`copilot_site.embedded.supervisor.SupervisedPart`)."""
 
     home: Home
     name: Literal["postgres", "valkey"]

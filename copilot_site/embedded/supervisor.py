@@ -29,7 +29,7 @@ SLOW_S = 30.0
 GRACE_S = 8.0  # a worker finishes its task or gives it back; leases bring the rest back later
 
 
-class Part(Protocol):
+class SupervisedPart(Protocol):
     """Something to keep running as long as the system does."""
 
     @property
@@ -85,10 +85,10 @@ class Child:
 
 
 @dataclass
-class _Kept:
+class _KeptPart:
     """A part, and when it began, when it ended within the last WINDOW_S, and when it is tried again once it ended (monotonic, s)."""
 
-    part: Part
+    part: SupervisedPart
     begun_at: float
     ends: list[float] = field(default_factory=list)
     next_at: float | None = None
@@ -146,10 +146,10 @@ class Supervisor:
         ends = ((child.name, child.ended()) for child in self._children)
         return next((f"{name} {how}; its last lines above say why." for name, how in ends if how), None)
 
-    def keep(self, others: Sequence[Part] = ()) -> None:
+    def keep(self, others: Sequence[SupervisedPart] = ()) -> None:
         """Restart ended children and parts until a signal: at once, then ever later. A failing one stops no other."""
         now = time.monotonic()
-        kept = [_Kept(part, begun_at=now) for part in (*others, *self._children)]
+        kept = [_KeptPart(part, begun_at=now) for part in (*others, *self._children)]
         while not self._stopping.wait(LOOK_S):
             before = self._list_pids()
             for item in kept:

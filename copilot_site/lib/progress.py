@@ -12,7 +12,7 @@ T = TypeVar("T")
 LINE_S = 10.0  # between two lines
 
 
-class Lines(Generic[T]):
+class ProgressLines(Generic[T]):
     """A replacement for tqdm's bar: the first line at once, then one each LINE_S, and one when all is done."""
 
     def __init__(self, items: Collection[T], *, total: int, desc: str, unit: str) -> None:
@@ -48,10 +48,10 @@ class Lines(Generic[T]):
 
 def show_progress_bar(
     items: Collection[T] = (), *, desc: str, unit: str, total: int | None = None
-) -> "tqdm[T] | Lines[T]":
+) -> "tqdm[T] | ProgressLines[T]":
     """Yield the items, while standard error shows how many are done. Without items: a bar that `update` moves to `total`.
 
     desc: what is done. unit: what is counted, in the singular.
     """
-    kind: type[tqdm[T] | Lines[T]] = tqdm if sys.stderr.isatty() else Lines
+    kind: type[tqdm[T] | ProgressLines[T]] = tqdm if sys.stderr.isatty() else ProgressLines
     return kind(items, total=len(items) if total is None else total, desc=desc, unit=unit)

@@ -28,7 +28,7 @@ Value = str | int | float
 
 
 @dataclass(frozen=True)
-class Part:
+class SpanPart:
     """A future span. began_ns, ended_ns: of the wall clock. error: its kind, "" where there was none."""
 
     name: str
@@ -38,7 +38,7 @@ class Part:
     error: str = ""
 
 
-def send_spans(whole: Part, below: Iterable[Part] = ()) -> None:
+def send_spans(whole: SpanPart, below: Iterable[SpanPart] = ()) -> None:
     """Hand a span and those below it to the collector's thread; do nothing where no collector is configured."""
     if not is_tracing_enabled():
         return
@@ -59,7 +59,7 @@ def send_spans(whole: Part, below: Iterable[Part] = ()) -> None:
 def send_ended_span(name: str, seconds: float, attributes: Mapping[str, Value], error: str = "") -> None:
     """Send a span that ends now and took so many seconds."""
     now = time.time_ns()
-    send_spans(Part(name, now - round(seconds * 1e9), now, attributes, error))
+    send_spans(SpanPart(name, now - round(seconds * 1e9), now, attributes, error))
 
 
 def send_request_span(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:

@@ -34,7 +34,7 @@ SPECTACULAR_SETTINGS = {
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",
         "FieldKindEnum": "knowledge.models.FieldKind",
         "ParseStatusEnum": "knowledge.models.ParseStatus",
-        "RunStateEnum": "knowledge.models.RunState",
+        "RunStateEnum": "knowledge.models.SourceRunState",
         "StateEnum": "authz.models.RequestState",
         "RightEnum": "authz.permissions.Right",
         "StageStatusEnum": "knowledge.models.StageStatus",

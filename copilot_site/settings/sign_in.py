@@ -40,7 +40,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-ACCOUNT_ADAPTER = "authz.sign_in.password.Adapter"
+ACCOUNT_ADAPTER = "authz.sign_in.password.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]  # what an account has; sign-up is closed
 ACCOUNT_UNIQUE_EMAIL = False  # names are unique; departments share addresses
@@ -49,7 +49,7 @@ ACCOUNT_PRESERVE_USERNAME_CASING = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # s
 # a name: five wrong passwords in five minutes; an address: what an office behind one address mistypes in the morning
 ACCOUNT_RATE_LIMITS = {"login_failed": "60/m/ip,5/300s/key"}
-MFA_ADAPTER = "authz.sign_in.second_factor.Adapter"
+MFA_ADAPTER = "authz.sign_in.second_factor.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Knowledge Copilot"
 MFA_TOTP_TOLERANCE = 1  # periods of 30 s that a clock may be off

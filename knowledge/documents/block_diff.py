@@ -15,7 +15,7 @@ from copilot_site.lib.load.waiting import require_waiting_client
 MAX_STEPS = 2_000_000  # blocks looked at and pairs compared; a second of one core
 
 
-class Steps:
+class StepBudget:
     """A budget of comparisons and how much of it is used, in blocks and pairs of blocks."""
 
     def __init__(self, most: int = MAX_STEPS) -> None:
@@ -31,7 +31,7 @@ class Steps:
         return True
 
 
-class Kind(Enum):
+class DiffKind(Enum):
     OPEN = "open"
     SAME = "same"
     CHANGED = "changed"
@@ -51,16 +51,16 @@ class Stretch:
         return self.b - self.a + self.d - self.c
 
 
-Part = tuple[Kind, Stretch]
+Part = tuple[DiffKind, Stretch]
 
 
-def diff_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[tuple[bool, Stretch]]:
+def diff_blocks(before: Sequence[str], after: Sequence[str], steps: StepBudget) -> list[tuple[bool, Stretch]]:
     """Yield stretches in order that cover both: True for a common one, else what was removed and what was added."""
     numbers: dict[str, int] = {}  # two numbers are compared at once, two texts by their length
     numbered = [[numbers.setdefault(text, len(numbers)) for text in texts] for texts in (before, after)]
     merged: list[tuple[bool, Stretch]] = []
     for kind, part in _iterate_stretches(numbered[0], numbered[1], steps):
-        is_same = kind is Kind.SAME
+        is_same = kind is DiffKind.SAME
         if not part.size:
             continue
         first = merged.pop()[1] if merged and merged[-1][0] == is_same else part
@@ -68,20 +68,20 @@ def diff_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> li
     return merged
 
 
-def _iterate_stretches(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterator[Part]:
+def _iterate_stretches(before: Sequence[int], after: Sequence[int], steps: StepBudget) -> Iterator[Part]:
     """Yield the stretches without recursion: the parts of a split one go back on the stack, the first on top."""
-    todo: list[Part] = [(Kind.OPEN, Stretch(0, len(before), 0, len(after)))]
+    todo: list[Part] = [(DiffKind.OPEN, Stretch(0, len(before), 0, len(after)))]
     while todo:
         kind, part = todo.pop()
-        if kind is not Kind.OPEN or part.a == part.b or part.c == part.d or not steps.take(part.size):
+        if kind is not DiffKind.OPEN or part.a == part.b or part.c == part.d or not steps.take(part.size):
             yield kind, part
             continue
         head, inner, tail = _trim_common_ends(before, after, part)
         if anchors := _find_unique_anchors(before, after, inner):
-            middle = _split_at_pairs(inner, anchors, Kind.OPEN)
+            middle = _split_at_pairs(inner, anchors, DiffKind.OPEN)
         else:
-            middle = _split_at_pairs(inner, _find_common_subsequence(before, after, inner, steps), Kind.CHANGED)
-        todo += reversed([(Kind.SAME, head), *middle, (Kind.SAME, tail)])
+            middle = _split_at_pairs(inner, _find_common_subsequence(before, after, inner, steps), DiffKind.CHANGED)
+        todo += reversed([(DiffKind.SAME, head), *middle, (DiffKind.SAME, tail)])
 
 
 def _trim_common_ends(before: Sequence[int], after: Sequence[int], part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
@@ -116,7 +116,7 @@ def _find_unique_anchors(before: Sequence[int], after: Sequence[int], part: Stre
 
 
 def _find_common_subsequence(
-    before: Sequence[int], after: Sequence[int], part: Stretch, steps: Steps
+    before: Sequence[int], after: Sequence[int], part: Stretch, steps: StepBudget
 ) -> list[tuple[int, int]]:
     """Return a longest common subsequence of blocks; none where that takes more steps than are left."""
     height, width = part.b - part.a, part.d - part.c
@@ -140,10 +140,10 @@ def _find_common_subsequence(
     return found
 
 
-def _split_at_pairs(part: Stretch, pairs: Sequence[tuple[int, int]], between: Kind) -> list[Part]:
+def _split_at_pairs(part: Stretch, pairs: Sequence[tuple[int, int]], between: DiffKind) -> list[Part]:
     """Return the pairs, and what is between them."""
     found, a, c = [], part.a, part.c
     for i, j in pairs:
-        found += [(between, Stretch(a, i, c, j)), (Kind.SAME, Stretch(i, i + 1, j, j + 1))]
+        found += [(between, Stretch(a, i, c, j)), (DiffKind.SAME, Stretch(i, i + 1, j, j + 1))]
         a, c = i + 1, j + 1
     return [*found, (between, Stretch(a, part.b, c, part.d))]

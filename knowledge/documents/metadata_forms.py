@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Document, DocumentField, FieldKind
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.services.fields import FieldSpec
 from knowledge.stated_fields import NAME_LENGTH, VALUE_LENGTH
 
@@ -69,19 +69,19 @@ def build_filter_fields(fields: Sequence[DocumentField]) -> Iterator[tuple[str, 
             yield f"field_{place}", _build_value_field(field, field.name)
 
 
-def read_filter_conditions(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
+def read_filter_conditions(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[FieldCondition, ...]:
     """Return the values entered in such a form."""
     found = []
     for place, field in enumerate(fields):
         bounds = {bound: _serialise_value(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}
         value = given.get(f"field_{place}") or None
         if field.kind == FieldKind.CHOICE:
-            found.append(Condition(field.name, equals=value))
+            found.append(FieldCondition(field.name, equals=value))
         elif field.kind == FieldKind.TEXT:
-            found.append(Condition(field.name, contains=value or ""))
+            found.append(FieldCondition(field.name, contains=value or ""))
         else:
-            found.append(Condition(field.name, **bounds))
-    return tuple(item for item in found if item != Condition(item.field))
+            found.append(FieldCondition(field.name, **bounds))
+    return tuple(item for item in found if item != FieldCondition(item.field))
 
 
 def _format_field_value(field: DocumentField, value: Any) -> Any:

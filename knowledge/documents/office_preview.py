@@ -13,7 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from knowledge.rendering import Placed, Span, render_blocks
+from knowledge.rendering import PlacedBlock, Span, render_blocks
 
 Kind = Literal["document", "slides", "sheets"]
 _OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -26,7 +26,7 @@ KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class Preview:
+class OfficePreview:
     """body: safe HTML, with the cited span in <mark>. sheets: (anchor, name) of the sheets in it, where there are several."""
 
     kind: Kind
@@ -35,7 +35,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PlacedPicture:
     """A picture inside a part. before: how many of the part's blocks stand before it. page: the slide that it stands on."""
 
     url: str
@@ -44,21 +44,23 @@ class Shown:
 
 
 def build_office_preview(
-    mime_type: str, blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown] = ()
-) -> Preview | None:
+    mime_type: str, blocks: Sequence[PlacedBlock], cited: Span | None, pictures: Sequence[PlacedPicture] = ()
+) -> OfficePreview | None:
     """Return a part of an office file; None for other files. pictures: in the order of the text."""
     match KINDS.get(mime_type):
         case "slides":
-            return Preview("slides", _render_slides(blocks, cited, pictures))
+            return OfficePreview("slides", _render_slides(blocks, cited, pictures))
         case "sheets":
             return _render_sheets(blocks, cited)
         case "document":
-            return Preview("document", _render_with_pictures(_merge_by_position(blocks, pictures), cited))
+            return OfficePreview("document", _render_with_pictures(_merge_by_position(blocks, pictures), cited))
         case _:
             return None
 
 
-def _merge_by_position(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[Placed | Shown]:
+def _merge_by_position(
+    blocks: Sequence[PlacedBlock], pictures: Sequence[PlacedPicture]
+) -> Iterator[PlacedBlock | PlacedPicture]:
     """Return blocks and pictures in their order."""
     done = 0
     for picture in pictures:
@@ -68,20 +70,20 @@ def _merge_by_position(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> I
     yield from blocks[done:]
 
 
-def _render_with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeString:
+def _render_with_pictures(found: Iterable[PlacedBlock | PlacedPicture], cited: Span | None) -> SafeString:
     """Return the part as HTML, with the pictures between the runs of blocks."""
     what = _("Picture in the document")
     runs: list[SafeString] = []
-    for is_picture, run in groupby(found, key=lambda item: isinstance(item, Shown)):
+    for is_picture, run in groupby(found, key=lambda item: isinstance(item, PlacedPicture)):
         if is_picture:
-            addresses = [(item.url, what) for item in run if isinstance(item, Shown)]
+            addresses = [(item.url, what) for item in run if isinstance(item, PlacedPicture)]
             runs.append(format_html_join("\n", '<img src="{}" alt="{}" loading="lazy">', addresses))
         else:
-            runs.append(_render_anchored_blocks([item for item in run if isinstance(item, Placed)], cited))
+            runs.append(_render_anchored_blocks([item for item in run if isinstance(item, PlacedBlock)], cited))
     return format_html_join("\n", "{}", ((run,) for run in runs))
 
 
-def _render_slides(blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown]) -> SafeString:
+def _render_slides(blocks: Sequence[PlacedBlock], cited: Span | None, pictures: Sequence[PlacedPicture]) -> SafeString:
     in_order = _merge_by_position(blocks, pictures)
     slides = [(page, list(found)) for page, found in groupby(in_order, key=_find_slide_number)]
     return format_html_join(
@@ -94,13 +96,13 @@ def _render_slides(blocks: Sequence[Placed], cited: Span | None, pictures: Seque
     )
 
 
-def _find_slide_number(each: Placed | Shown) -> int | None:
-    return each.page if isinstance(each, Shown) else each.block.page
+def _find_slide_number(each: PlacedBlock | PlacedPicture) -> int | None:
+    return each.page if isinstance(each, PlacedPicture) else each.block.page
 
 
-def _render_sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
+def _render_sheets(blocks: Sequence[PlacedBlock], cited: Span | None) -> OfficePreview:
     """Return a preview by sheets: each begins at its name; text before the first one continues an earlier sheet."""
-    sheets: list[list[Placed]] = []
+    sheets: list[list[PlacedBlock]] = []
     for block in blocks:
         if not sheets or (block.block.kind == "heading" and block.block.level == 1):
             sheets.append([])
@@ -115,10 +117,10 @@ def _render_sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
         for number, found in enumerate(sheets, 1)
         if found[0].block.kind == "heading"
     ]
-    return Preview("sheets", body, tuple(named) if len(named) > 1 else ())
+    return OfficePreview("sheets", body, tuple(named) if len(named) > 1 else ())
 
 
-def _render_anchored_blocks(found: Sequence[Placed], cited: Span | None) -> SafeString:
+def _render_anchored_blocks(found: Sequence[PlacedBlock], cited: Span | None) -> SafeString:
     """Return blocks as HTML. The cited span is anchored only where it begins: an id is unique on a page."""
     begins = cited is not None and bool(found) and found[0].start <= cited.start < found[-1].end
     return render_blocks(found, cited, anchor="cited" if begins else "")

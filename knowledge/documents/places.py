@@ -17,7 +17,7 @@ from knowledge.models import Document, Folder, FolderLink
 
 
 @dataclass(frozen=True)
-class DocumentPlace:
+class DocumentLocation:
     """path: names of the base and of the folders from the top down that the person sees. owner: name of the person responsible,
     "" for nobody. changed_at: when the version that answers was added; version: its number. is_superseded: another document
     holds instead of it, which the person may see.
@@ -35,7 +35,7 @@ class DocumentPlace:
         return PurePath(self.filename).suffix.lstrip(".").upper()
 
 
-def find_document_places(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentPlace]:
+def find_document_places(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentLocation]:
     """Return document → place, without documents that this person may not see."""
     ids = set(document_ids)
     if not ids:
@@ -45,7 +45,7 @@ def find_document_places(principal: Principal, document_ids: Iterable[UUID]) -> 
     documents = list(rows.select_related("knowledge_base", "owner", "created_by", "current_version"))
     above = find_folder_paths(principal, {document.folder_id for document in documents})
     return {
-        document.pk: DocumentPlace(
+        document.pk: DocumentLocation(
             (_format_base_name(document), *above[document.folder_id]),
             document.filename,
             _format_owner_name(document),

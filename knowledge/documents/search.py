@@ -22,7 +22,7 @@ from knowledge.embedding.base import EmbeddingError
 from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, build_document_rows
 from knowledge.models import Document, DocumentField, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import load_parsers, parsers
-from knowledge.retrieval.conditions import Condition, build_document_filter
+from knowledge.retrieval.conditions import FieldCondition, build_document_filter
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.mails import AHEAD
 
@@ -88,7 +88,7 @@ class FindForm(forms.Form):
         self.fields.update(build_filter_fields(of))
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[FieldCondition, ...]:
         """Return the conditions on the base's fields."""
         return read_filter_conditions(self._of, self.given)
 
@@ -124,7 +124,11 @@ class FoundDocuments:
 
 
 def find_documents(
-    principal: Principal, given: Mapping[str, Any], number: int | str = 1, *, conditions: tuple[Condition, ...] = ()
+    principal: Principal,
+    given: Mapping[str, Any],
+    number: int | str = 1,
+    *,
+    conditions: tuple[FieldCondition, ...] = (),
 ) -> FoundDocuments:
     """Return a page of the matching documents. given, conditions: of FindForm. Searches titles, file names and texts; the search is
     recorded, never its words.
@@ -172,7 +176,7 @@ def _add_row_places(principal: Principal, rows: list[DocumentRow]) -> list[Docum
 
 
 def _search_document_texts(
-    principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[Condition, ...]
+    principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[FieldCondition, ...]
 ) -> tuple[list[UUID], bool]:
     """Return documents whose texts hold some words or come close in meaning, best first; and whether one holds any."""
     scope = Scope(

@@ -13,14 +13,14 @@ from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import NotFound
-from knowledge.documents.office_preview import KINDS, Preview, Shown, build_office_preview
+from knowledge.documents.office_preview import KINDS, OfficePreview, PlacedPicture, build_office_preview
 from knowledge.ingestion.stages import load_parsed_document
 from knowledge.library import list_document_versions
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
 from knowledge.page_images import PAGED_TYPES, find_page_marks, load_page_png, load_picture_png
 from knowledge.parsers.blocks import Box, PageMarks, ParsedDocument
 from knowledge.rendering import (
-    Placed,
+    PlacedBlock,
     Span,
     extract_excerpt,
     find_hidden_blocks,
@@ -29,11 +29,11 @@ from knowledge.rendering import (
     render_blocks,
     split_into_parts,
 )
-from knowledge.sources.origin import Origin, find_document_origin
+from knowledge.sources.origin import SourceOrigin, find_document_origin
 
 
 @dataclass(frozen=True)
-class Cited:
+class OpenedPassage:
     """A passage that a page is opened at. span: of the passage's text; None means all of it."""
 
     chunk_id: UUID
@@ -41,7 +41,7 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class PageImage:
+class ShownPageImage:
     """A page to show as an image. marks: what to highlight on it. is_lost: something is cited that could not be found on it."""
 
     version: DocumentVersion
@@ -73,12 +73,12 @@ class Reader:
     unseen: str = ""
     unseen_count: int = 0
     is_recognised: bool = False
-    image: PageImage | None = None
-    preview: Preview | None = None
+    image: ShownPageImage | None = None
+    preview: OfficePreview | None = None
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
     is_citation_gone: bool = False
-    origin: Origin | None = None
+    origin: SourceOrigin | None = None
 
     @property
     def newest(self) -> DocumentVersion:
@@ -99,8 +99,8 @@ class CitedSource:
     page: int | None
     is_outdated: bool
     body: SafeString
-    image: PageImage | None
-    origin: Origin | None = None
+    image: ShownPageImage | None
+    origin: SourceOrigin | None = None
     waits_for_approval: bool = False
     successor: Document | None = None
 
@@ -109,7 +109,7 @@ def open_document(
     principal: Principal,
     document_id: UUID,
     *,
-    cited: Cited | None = None,
+    cited: OpenedPassage | None = None,
     part: int | None = None,
     number: int | None = None,
 ) -> Reader:
@@ -145,7 +145,7 @@ def open_document(
         preview=build_office_preview(
             version.mime_type, blocks, span, _find_part_pictures(version, parsed, found, index)
         ),
-        unseen=render_blocks([Placed(block, 0) for block in unseen], heading_from=3),
+        unseen=render_blocks([PlacedBlock(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
         image=_build_page_image(version, index + 1, blocks, span) if has_image else None,
@@ -234,26 +234,30 @@ def find_paged_version(principal: Principal, document_id: UUID, version_number: 
 
 
 def _find_part_pictures(
-    version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int
-) -> list[Shown]:
+    version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[PlacedBlock]], index: int
+) -> list[PlacedPicture]:
     """Return the pictures inside the part at `index`; one between two parts goes with the text that it follows."""
     if version.mime_type not in KINDS:
         return []
     first = sum(len(part) for part in found[:index])
     last = first + len(found[index])
     return [
-        Shown(reverse("picture", args=[version.document_id, version.number, number]), picture.at - first, picture.page)
+        PlacedPicture(
+            reverse("picture", args=[version.document_id, version.number, number]), picture.at - first, picture.page
+        )
         for number, picture in enumerate(parsed.inner_pictures, 1)
         if first < picture.at <= last or (index == 0 and picture.at == 0)
     ]
 
 
-def _build_page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:
+def _build_page_image(
+    version: DocumentVersion, number: int, blocks: Sequence[PlacedBlock], cited: Span | None
+) -> ShownPageImage:
     marks = find_page_marks(version, number, blocks, cited)
-    return PageImage(version, number, marks, is_lost=cited is not None and not marks.boxes)
+    return ShownPageImage(version, number, marks, is_lost=cited is not None and not marks.boxes)
 
 
-def _find_cited_passage(principal: Principal, document: Document, cited: Cited | None) -> Chunk | None:
+def _find_cited_passage(principal: Principal, document: Document, cited: OpenedPassage | None) -> Chunk | None:
     if cited is None:
         return None
     return Chunk.objects.visible_to(principal).filter(document=document, id=cited.chunk_id).first()
@@ -263,7 +267,9 @@ def _find_wanted_version(versions: Sequence[DocumentVersion], wanted: UUID | Non
     return next((version for version in versions if version.pk == wanted), None)
 
 
-def _list_block_passages(principal: Principal, version: DocumentVersion, blocks: Sequence[Placed]) -> Sequence[Chunk]:
+def _list_block_passages(
+    principal: Principal, version: DocumentVersion, blocks: Sequence[PlacedBlock]
+) -> Sequence[Chunk]:
     if not blocks:
         return ()
     inside = {"start__gte": blocks[0].start, "start__lt": blocks[-1].end}

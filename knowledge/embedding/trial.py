@@ -8,7 +8,7 @@ from requests import RequestException
 
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing.addresses import AddressRefused, build_http_service_policy, check_url
-from copilot_site.lib.outgoing.http import Session
+from copilot_site.lib.outgoing.http import HttpSession
 
 TIMEOUT_S = 20
 REFUSED = frozenset({401, 403})
@@ -24,7 +24,7 @@ def measure_dimensions(base_url: str, *, model: str, key: str = "") -> int:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     body = {"model": model, "input": ["trial"], "encoding_format": "float"}
     try:
-        with Session(policy) as session:
+        with HttpSession(policy) as session:
             answer = session.post(f"{base_url.rstrip('/')}/embeddings", json=body, headers=headers, timeout=TIMEOUT_S)
             found = answer.json()
     except AddressRefused:

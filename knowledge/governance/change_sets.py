@@ -19,7 +19,7 @@ from authz.principal import Principal
 from authz.rights.holders import find_bases_about_group
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.governance import dry_run
-from knowledge.governance.changes import ABOUT_A_HOLDER, Change, Membership, What
+from knowledge.governance.changes import ABOUT_A_HOLDER, MembershipChange, RightsChange, What
 from knowledge.governance.effective_rights import base_id_of
 from knowledge.governance.parameters import (
     find_governed_place,
@@ -37,7 +37,7 @@ class OfUnits(models.TextChoices):
 
 
 @dataclass(frozen=True)
-class Asked:
+class WrittenChange:
     """One change as somebody wrote it. what: of What, Membership or OfUnits. user, group, unit, below: names, "" for none."""
 
     what: str
@@ -63,7 +63,7 @@ class PlannedChange:
     apply: Callable[[], None]
 
 
-def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
+def preview_changes(by: Principal, asked: Sequence[WrittenChange]) -> Effects:
     """Return the effects of these changes together, made one after the other as by their pages.
 
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
@@ -93,9 +93,9 @@ def _run_numbered_change(number: int, work: Callable[[], T]) -> T:
         raise type(problem)(f"changes.{number}: {problem}") from problem
 
 
-def _plan_change(by: Principal, asked: Asked) -> PlannedChange:
+def _plan_change(by: Principal, asked: WrittenChange) -> PlannedChange:
     """Check rights, then look up names: a person without rights must not learn which names exist."""
-    if asked.what in Membership.values:
+    if asked.what in MembershipChange.values:
         require_administrator(by)
         return _plan_membership_change(by, asked)
     if asked.what in OfUnits.values:
@@ -112,30 +112,30 @@ def _plan_change(by: Principal, asked: Asked) -> PlannedChange:
     )
 
 
-def _build_change(asked: Asked) -> Change:
+def _build_change(asked: WrittenChange) -> RightsChange:
     what = What(asked.what)
     if what not in ABOUT_A_HOLDER:
-        return Change(what, copy=asked.copy, parent_id=asked.parent)
+        return RightsChange(what, copy=asked.copy, parent_id=asked.parent)
     if not asked.rights:
         raise InvalidInput(_("Choose at least one right."))
-    return Change(what, _find_holder(asked), asked.rights, asked.ends_at, asked.reason)
+    return RightsChange(what, _find_holder(asked), asked.rights, asked.ends_at, asked.reason)
 
 
-def _find_holder(asked: Asked) -> User | Group:
+def _find_holder(asked: WrittenChange) -> User | Group:
     if bool(asked.user) == bool(asked.group):
         raise InvalidInput(_("Name either a user or a group."))
     return find_user_by_name(asked.user) if asked.user else find_group_by_name(asked.group)
 
 
-def _plan_membership_change(by: Principal, asked: Asked) -> PlannedChange:
+def _plan_membership_change(by: Principal, asked: WrittenChange) -> PlannedChange:
     if not (asked.user and asked.group):
         raise InvalidInput(_("Enter the person and the group, unit or role."))
     user, group = find_user_by_name(asked.user), find_group_by_name(asked.group)
-    place, change = find_group_carrier(group), add_member if asked.what == Membership.JOIN else remove_member
+    place, change = find_group_carrier(group), add_member if asked.what == MembershipChange.JOIN else remove_member
     return PlannedChange(user, frozenset(find_bases_about_group(group)), lambda: change(by, place, user=user))
 
 
-def _plan_unit_move(by: Principal, asked: Asked) -> PlannedChange:
+def _plan_unit_move(by: Principal, asked: WrittenChange) -> PlannedChange:
     unit = find_unit_by_name(asked.unit)
     parent = find_unit_by_name(asked.below) if asked.below else None
     bases = find_bases_about_group(unit.group) | (find_bases_about_group(parent.group) if parent else set())

@@ -46,7 +46,7 @@ ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
 
 
 @dataclass(frozen=True)
-class Change:
+class RightsChange:
     """A requested change on a place.
 
     copy: for BREAK, keep what is granted from above on the place itself. parent_id: for MOVE, the folder to lie in.
@@ -112,7 +112,7 @@ class ChangeForm(forms.Form):
     copy = forms.BooleanField(required=False)
     parent = forms.UUIDField(required=False, error_messages={"invalid": gettext_lazy("Choose a folder.")})
 
-    def change(self) -> Change:
+    def change(self) -> RightsChange:
         """Return the change that was asked for. Raises InvalidInput with one sentence."""
         if not self.is_valid():
             field, problems = next(iter(self.errors.items()))
@@ -120,14 +120,14 @@ class ChangeForm(forms.Form):
         given = self.cleaned_data
         what = What(given["what"])
         if what not in ABOUT_A_HOLDER:
-            return Change(what, copy=given["copy"], parent_id=given["parent"])
+            return RightsChange(what, copy=given["copy"], parent_id=given["parent"])
         rights = tuple(right for right in Right if right.value in given["rights"])
         if not rights:
             raise InvalidInput(_("Choose at least one right."))
         if not given["holder"].strip():
             raise InvalidInput(_("Enter a person or a group."))
         ends_at = compute_end_of_day(given["until"]) if given["until"] else None
-        return Change(what, _find_holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
+        return RightsChange(what, _find_holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
 
 
 def _find_holder(kind: str, name: str) -> User | Group:
@@ -148,7 +148,7 @@ def compute_end_of_day(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
 
 
-def apply_place_change(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
+def apply_place_change(by: Principal, place: Place, change: RightsChange, *, confirmed: str = "") -> Effects | None:
     """Make a change on a place, or show what it would do: `dry_run.apply_confirmed_change`."""
     return dry_run.apply_confirmed_change(
         by,
@@ -161,16 +161,16 @@ def apply_place_change(by: Principal, place: Place, change: Change, *, confirmed
     )
 
 
-class Membership(models.TextChoices):
+class MembershipChange(models.TextChoices):
     JOIN = "join", gettext_lazy("Add as member")
     LEAVE = "leave", gettext_lazy("End the membership")
 
 
 def change_membership(
-    by: Principal, user: User, place: OrgUnit | Role | Group, what: Membership, *, confirmed: str = ""
+    by: Principal, user: User, place: OrgUnit | Role | Group, what: MembershipChange, *, confirmed: str = ""
 ) -> Effects | None:
     """Let a person join or leave, or show what that would do. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
-    change = add_member if what is Membership.JOIN else remove_member
+    change = add_member if what is MembershipChange.JOIN else remove_member
     return dry_run.apply_confirmed_change(
         by,
         lambda: change(by, place, user=user),

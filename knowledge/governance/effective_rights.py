@@ -11,9 +11,9 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from authz.explanations.decision_reasons import Place, Rulebook
+from authz.explanations.decision_reasons import GrantPlace, Rulebook
 from authz.explanations.impact import RightsTables
-from authz.people.groups import Person, list_people
+from authz.people.groups import PersonHolders, list_people
 from authz.principal import Principal
 from authz.rights.governing import filter_governed_rows, filter_reviewed_rows
 from copilot_site.lib.text.bilingual import in_language
@@ -23,10 +23,10 @@ BASE = "base"
 MAX_TITLES = 30  # of documents, where effects are shown
 
 
-def iterate_base_places(base_ids: Collection[UUID]) -> Iterator[Place]:
+def iterate_base_places(base_ids: Collection[UUID]) -> Iterator[GrantPlace]:
     """Yield the bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
     for pk, name in KnowledgeBase.unscoped.filter(pk__in=base_ids).values_list("pk", "name"):
-        yield Place(pk, in_language(name), BASE, None)
+        yield GrantPlace(pk, in_language(name), BASE, None)
     with_exceptions = Document.unscoped.filter(knowledge_base__in=base_ids, access__kind=FolderKind.DOCUMENT)
     own = {node_id: (pk, title) for pk, node_id, title in with_exceptions.values_list("pk", "access_id", "title")}
     shown = Folder.unscoped.filter(knowledge_base__in=base_ids).exclude(kind=FolderKind.ATTACHED)
@@ -34,7 +34,7 @@ def iterate_base_places(base_ids: Collection[UUID]) -> Iterator[Place]:
         "pk", "name", "kind", "parent_id", "knowledge_base_id", "inherits", "is_discoverable"
     ):
         document_id, title = own.get(pk, (None, in_language(name)))
-        yield Place(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
+        yield GrantPlace(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
 
 
 def load_rulebook(base_ids: Collection[UUID]) -> Rulebook:
@@ -67,7 +67,7 @@ def list_document_titles(document_ids: Collection[UUID], *, most: int) -> list[s
     return list(rows.values_list("title", flat=True)[:most])
 
 
-def load_person(user: User) -> Person:
+def load_person(user: User) -> PersonHolders:
     return list_people(User.objects.filter(pk=user.pk))[0]
 
 

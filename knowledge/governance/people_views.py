@@ -18,15 +18,15 @@ from django.views.decorators.http import require_POST, require_safe
 from audit.actions import Action
 from audit.record import record_action
 from authz.admin_pages import admin_page, render_admin_page
-from authz.explanations.decision_reasons import Place, Rulebook
+from authz.explanations.decision_reasons import GrantPlace, Rulebook
 from authz.explanations.explain import Explanation, explain_decision
 from authz.models import OrgUnit
-from authz.people.groups import Person
+from authz.people.groups import PersonHolders
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
 from copilot_site.lib.http.forms import validate_form
-from knowledge.governance.changes import Membership, change_membership
+from knowledge.governance.changes import MembershipChange, change_membership
 from knowledge.governance.dry_run_admin import render_effects_page
 from knowledge.governance.effective_rights import find_reviewed_places, list_bases_of_places, load_person, load_rulebook
 from knowledge.governance.parameters import find_group_by_name, find_group_carrier, list_holder_names
@@ -40,7 +40,7 @@ MAX_LINES = 300  # places on the page of a person; the CSV has all
 class AccessLine:
     """A place where somebody's rights differ from those of its parent. way: names from the base down."""
 
-    place: Place
+    place: GrantPlace
     way: tuple[str, ...]
     rights: tuple[Explanation, ...]
 
@@ -89,7 +89,7 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 class MembershipForm(forms.Form):
     """group: the name of a group, unit or role. confirmed: of the effects that were shown."""
 
-    what = forms.TypedChoiceField(choices=Membership.choices, coerce=Membership)
+    what = forms.TypedChoiceField(choices=MembershipChange.choices, coerce=MembershipChange)
     group = forms.CharField(required=False)
     confirmed = forms.CharField(required=False)
 
@@ -120,7 +120,7 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
     return render_effects_page(request, effects, context, fields=("what", "group"))
 
 
-def iterate_access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
+def iterate_access_lines(rules: Rulebook, whom: PersonHolders, shown: set[UUID]) -> Iterator[AccessLine]:
     """Yield the governed places where this person's rights differ from those of the parent, in tree order."""
     held = rules.held(whom)
     for place in sort_places_in_tree(rules):

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record_action
-from authz.explanations.decision_reasons import Fate, Place, Rulebook
+from authz.explanations.decision_reasons import Fate, GrantPlace, Rulebook
 from authz.explanations.explain import Explanation, explain_decision, iterate_path_steps
-from authz.people.groups import Person, list_people, make_sample_members
+from authz.people.groups import PersonHolders, list_people, make_sample_members
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.governing import is_reviewer
@@ -42,7 +42,7 @@ MAX_ROWS = 500  # places of a matrix; the export has all
 
 
 @dataclass(frozen=True)
-class Cell:
+class GroupRights:
     """The rights of one group at one place: effective ones, and denied ones."""
 
     held: tuple[Right, ...]
@@ -51,14 +51,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    place: Place
+    place: GrantPlace
     depth: int
-    cells: tuple[Cell, ...]
+    cells: tuple[GroupRights, ...]
 
 
 @dataclass(frozen=True)
 class Matrix:
-    groups: tuple[Person, ...]
+    groups: tuple[PersonHolders, ...]
     rows: tuple[MatrixRow, ...]
     left_out: int
 
@@ -79,15 +79,15 @@ def build_rights_matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: in
     return Matrix(groups, rows, max(0, len(places) - most_rows))
 
 
-def _build_matrix_cell(rules: Rulebook, group: Person, place: Place) -> Cell:
+def _build_matrix_cell(rules: Rulebook, group: PersonHolders, place: GrantPlace) -> GroupRights:
     decisions = [rules.decide(group, right, place.id) for right in Right]
-    return Cell(
+    return GroupRights(
         tuple(decision.right for decision in decisions if decision.is_allowed),
         tuple(decision.right for decision in decisions if decision.nearest(Fate.DENIES)),
     )
 
 
-def sort_places_in_tree(rules: Rulebook) -> list[Place]:
+def sort_places_in_tree(rules: Rulebook) -> list[GrantPlace]:
     """Return places in tree order: each after its parent, siblings by name."""
     return sorted(
         rules.places.values(),
@@ -112,7 +112,7 @@ def iterate_effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) 
                     yield _build_access_row(rules, person, right, place)
 
 
-def _build_access_row(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequence[Any]:
+def _build_access_row(rules: Rulebook, person: PersonHolders, right: Right, place: GrantPlace) -> Sequence[Any]:
     found = explain_decision(rules.decide(person, right, place.id))
     assert found.decisive is not None  # only rights held are listed
     row, names = found.decisive.row, rules.names(place.id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from authz.explanations.decision_reasons import Fate, Place, Row, Rulebook
+from authz.explanations.decision_reasons import Fate, GrantPlace, Row, Rulebook
 from authz.permissions import Right
 from knowledge.governance.effective_rights import BASE
 
@@ -14,7 +14,7 @@ MAX_LINES = 400  # of a page; what lies deeper is a link away
 
 
 @dataclass(frozen=True)
-class Holding:
+class HolderLine:
     """Equal rows of one holder on one place: one line of a table. holder_kind: "user" or "group"."""
 
     holder_kind: str
@@ -32,23 +32,23 @@ class Holding:
 class Above:
     """A line of a table about inherited rights. cut_by: the place that does not inherit, for Fate.CUT."""
 
-    place: Place
+    place: GrantPlace
     fate: Fate
-    cut_by: Place | None
-    holding: Holding
+    cut_by: GrantPlace | None
+    holding: HolderLine
 
 
 @dataclass(frozen=True)
-class Line:
+class TreeLine:
     """A place in the tree. left_out: places below it that are not in `children`."""
 
-    place: Place
-    holdings: tuple[Holding, ...]
-    children: tuple["Line", ...]
+    place: GrantPlace
+    holdings: tuple[HolderLine, ...]
+    children: tuple["TreeLine", ...]
     left_out: int = 0
 
 
-def build_holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
+def build_holdings(rows: Iterable[Row]) -> tuple[HolderLine, ...]:
     """Return the rows of one place, denials first, then groups, then people, by name."""
     together: defaultdict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
@@ -57,10 +57,10 @@ def build_holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
     return tuple(sorted(found, key=lambda item: (not item.is_denial, item.holder_kind != "group", item.holder_name)))
 
 
-def _build_holding(rows: Sequence[Row]) -> Holding:
+def _build_holding(rows: Sequence[Row]) -> HolderLine:
     first = rows[0]
     held = {row.right for row in rows}
-    return Holding(
+    return HolderLine(
         holder_kind=first.holder[0],
         holder_name=first.holder_name,
         rights=tuple(right for right in Right if right in held),
@@ -73,7 +73,7 @@ def _build_holding(rows: Sequence[Row]) -> Holding:
     )
 
 
-def iterate_inherited_rows(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
+def iterate_inherited_rows(rules: Rulebook, place_id: UUID, places: Sequence[GrantPlace]) -> Iterator[Above]:
     """Yield the rows on `places`, the ancestors, and their effect at `place_id`; the nearest first."""
     bearing = [entry for right in Right for entry in rules.considered(right, place_id)]
     for place in places:
@@ -83,7 +83,7 @@ def iterate_inherited_rows(rules: Rulebook, place_id: UUID, places: Sequence[Pla
             yield Above(place, of_holding.fate, of_holding.cut_by, holding)
 
 
-def _matches_holding(row: Row, holding: Holding) -> bool:
+def _matches_holding(row: Row, holding: HolderLine) -> bool:
     return (row.holder[0], row.holder_name, row.is_denial, row.ends_at) == (
         holding.holder_kind, holding.holder_name, holding.is_denial, holding.ends_at,
     )  # fmt: skip
@@ -93,21 +93,21 @@ def list_place_rows(rules: Rulebook, place_id: UUID) -> list[Row]:
     return [row for right in Right for row in rules.rows.get((right, place_id), ())]
 
 
-def build_rights_tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[Line]:
+def build_rights_tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[TreeLine]:
     """Return lines from these places downwards, breadth first until the page is full.
 
     shown: the places that the viewer governs.
     """
-    below: defaultdict[UUID, list[Place]] = defaultdict(list)
+    below: defaultdict[UUID, list[GrantPlace]] = defaultdict(list)
     for place in rules.places.values():
         if place.parent_id and place.id in shown:
             below[place.parent_id].append(place)
     starts = [rules.places[top] for top in tops]
     kept = _select_top_places(starts, below)
 
-    def line(place: Place) -> Line:
+    def line(place: GrantPlace) -> TreeLine:
         inside = sorted(below[place.id], key=lambda item: (item.kind == "document", item.name.casefold()))
-        return Line(
+        return TreeLine(
             place,
             build_holdings(list_place_rows(rules, place.id)),
             tuple(line(item) for item in inside if item.id in kept),
@@ -117,7 +117,7 @@ def build_rights_tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collectio
     return [line(place) for place in sorted(starts, key=lambda start: (start.kind != BASE, start.name.casefold()))]
 
 
-def _select_top_places(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
+def _select_top_places(starts: Sequence[GrantPlace], below: dict[UUID, list[GrantPlace]]) -> set[UUID]:
     """Return the places nearest to the top, as many as a page holds."""
     kept: set[UUID] = set()
     level = list(starts)

@@ -17,7 +17,7 @@ from authz.admin_pages import admin_page, render_admin_page
 from authz.explanations.decision_reasons import Rulebook
 from authz.explanations.explain import Explanation, explain_decision
 from authz.explanations.impact import Effects
-from authz.people.groups import Person
+from authz.people.groups import PersonHolders
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.governing import filter_governed_rows
@@ -26,7 +26,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.http.forms import validate_form
 from copilot_site.lib.text.spreadsheets import CsvDownload
 from knowledge.governance import dry_run
-from knowledge.governance.changes import ABOUT_A_HOLDER, Change, ChangeForm, apply_place_change
+from knowledge.governance.changes import ABOUT_A_HOLDER, ChangeForm, RightsChange, apply_place_change
 from knowledge.governance.dry_run_admin import render_effects_page
 from knowledge.governance.effective_rights import (
     base_id_of,
@@ -113,10 +113,10 @@ def change(request: HttpRequest, principal: Principal, kind: str, place_id: UUID
 
 
 @dataclass(frozen=True)
-class Reach:
+class PersonReach:
     """One person with what they may do at a place, and the row each right comes from."""
 
-    person: Person
+    person: PersonHolders
     rights: tuple[Explanation, ...]
 
 
@@ -159,19 +159,19 @@ def _iterate_destinations(principal: Principal, rules: Rulebook, folder: Folder)
             yield place.id, " › ".join(rules.names(place.id))
 
 
-def _build_reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
+def _build_reach(rules: Rulebook, person: PersonHolders, node_id: UUID) -> PersonReach:
     decisions = (rules.decide(person, right, node_id) for right in Right)
-    return Reach(person, tuple(explain_decision(decision) for decision in decisions if decision.is_allowed))
+    return PersonReach(person, tuple(explain_decision(decision) for decision in decisions if decision.is_allowed))
 
 
-def _format_new_parent_path(row: Place, asked: Change) -> str:
+def _format_new_parent_path(row: Place, asked: RightsChange) -> str:
     """Return the path of a folder's new parent, from the base; nothing for other changes."""
     if not isinstance(row, Folder) or asked.parent_id is None:
         return ""
     return " › ".join(load_rulebook([row.knowledge_base_id]).names(asked.parent_id))
 
 
-def _render_confirmation(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
+def _render_confirmation(request: HttpRequest, row: Place, asked: RightsChange, effects: Effects) -> HttpResponse:
     """Show the change for confirmation, as hidden fields, with its effects."""
     context = {
         "title": _("Review the change of rights on “%(name)s”") % {"name": row},
@@ -268,7 +268,9 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return redirect(_build_documents_url(rows))
 
 
-def _apply_to_documents(by: Principal, rows: Sequence[Document], asked: Change, *, confirmed: str) -> Effects | None:
+def _apply_to_documents(
+    by: Principal, rows: Sequence[Document], asked: RightsChange, *, confirmed: str
+) -> Effects | None:
     if asked.what not in ABOUT_A_HOLDER:
         raise InvalidInput(_("Change this on each document separately."))
 
@@ -297,7 +299,7 @@ def _render_documents_page(
 
 
 def _render_documents_confirmation(
-    request: HttpRequest, rows: Sequence[Document], asked: Change, effects: Effects
+    request: HttpRequest, rows: Sequence[Document], asked: RightsChange, effects: Effects
 ) -> HttpResponse:
     count = ngettext("one document", "%(n)d documents", len(rows)) % {"n": len(rows)}
     context = {

@@ -19,10 +19,10 @@ from copilot_site.lib.http.forms import show_problem_as_message, validate_form
 from knowledge.graph.building import find_unread_documents
 from knowledge.graph.services import change_graph, merge_entities, refuse_graph_relation, undo_merge
 from knowledge.models import (
-    Graph,
     GraphEntity,
     GraphMention,
     GraphMerge,
+    GraphMode,
     GraphReading,
     GraphRelation,
     KnowledgeBase,
@@ -32,7 +32,7 @@ SHOWN = 50
 
 
 class GraphForm(forms.Form):
-    graph = forms.ChoiceField(choices=Graph.choices, label=gettext_lazy("Made of"))
+    graph = forms.ChoiceField(choices=GraphMode.choices, label=gettext_lazy("Made of"))
 
 
 class NamesForm(forms.Form):
@@ -84,7 +84,7 @@ def _summarise_graph(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
             "entities": GraphEntity.unscoped.filter(knowledge_base=base).count(),
             "relations": GraphRelation.unscoped.filter(knowledge_base=base, is_refused=False).count(),
             "read": GraphReading.objects.filter(document__knowledge_base=base).count(),
-            "left": find_unread_documents(base).count() if base.graph != Graph.OFF else 0,
+            "left": find_unread_documents(base).count() if base.graph != GraphMode.OFF else 0,
         },
         "problems": GraphReading.objects.filter(document__knowledge_base=base).exclude(problem="").count(),
         "problem": GraphReading.objects.filter(document__knowledge_base=base)

@@ -15,10 +15,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from authz.people.groups import list_full_names, list_unit_names
 from copilot_site.lib.database import hold_process_lock
 from knowledge.graph.names import Names, fold_name, is_distinctive_name
-from knowledge.graph.pattern_extraction import Directory, extract_statements
+from knowledge.graph.pattern_extraction import AccountNames, extract_statements
 from knowledge.graph.storage import (
-    Known,
-    Passage,
+    KnownNames,
+    NamingPassage,
     PassageStatement,
     delete_base_graph,
     delete_orphans,
@@ -26,7 +26,7 @@ from knowledge.graph.storage import (
     store_mentions,
     store_statements,
 )
-from knowledge.models import Chunk, Document, Graph, GraphEntity, GraphMention, GraphReading, KnowledgeBase
+from knowledge.models import Chunk, Document, GraphEntity, GraphMention, GraphMode, GraphReading, KnowledgeBase
 from knowledge.text.passage_blocks import parse_blocks
 from knowledge.text.terms import count_terms
 
@@ -41,7 +41,7 @@ def find_unread_documents(base: KnowledgeBase) -> QuerySet[Document]:
 
 def is_graph_outdated(base: KnowledgeBase) -> bool:
     """Tell whether the graph of a base differs from its settings."""
-    if base.graph == Graph.OFF:
+    if base.graph == GraphMode.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
     return find_unread_documents(base).exists()
 
@@ -53,7 +53,7 @@ def fill_base_graph(base_id: UUID) -> int:
         base = KnowledgeBase.unscoped.filter(pk=base_id).first()
         if not is_alone or base is None:
             return 0
-        if base.graph == Graph.OFF:
+        if base.graph == GraphMode.OFF:
             delete_base_graph(base)
             return 0
         known = load_known_names(base, Q())
@@ -77,7 +77,7 @@ def fill_base_graph(base_id: UUID) -> int:
     return count
 
 
-def read_document(base: KnowledgeBase, document: Document, known: Known, people: Directory) -> None:
+def read_document(base: KnowledgeBase, document: Document, known: KnownNames, people: AccountNames) -> None:
     """Replace what the graph has of a document by what its passages say. Raises IntegrityError where its rows are gone."""
     version = document.current_version
     assert version is not None
@@ -100,9 +100,9 @@ def _record_reading(document: Document, *, problem: str = "") -> None:
     GraphReading.objects.update_or_create(document=document, defaults=values)
 
 
-def build_directory() -> Directory:
+def build_directory() -> AccountNames:
     """Return the directory as it is now. People are found by full names of two words or two characters, units as any other name."""
-    return Directory(
+    return AccountNames(
         people=_build_names(
             name for name in list_full_names() if len(name) > 1 and (" " in name or not name.isascii())
         ),
@@ -136,13 +136,13 @@ def match_new_names(base: KnowledgeBase) -> None:
     holding = _find_candidate_passages(base, known)
     for start in range(0, len(holding), AT_ONCE):
         rows = Chunk.unscoped.filter(knowledge_base=base, id__in=holding[start : start + AT_ONCE])
-        passages = [Passage(*row) for row in rows.values_list("id", "document_id", "version_id", "text")]
+        passages = [NamingPassage(*row) for row in rows.values_list("id", "document_id", "version_id", "text")]
         with transaction.atomic():
             store_mentions(base, passages, known)
     GraphEntity.unscoped.filter(pk__in=ids).update(is_spread=True)
 
 
-def _find_candidate_passages(base: KnowledgeBase, known: Known) -> list[UUID]:
+def _find_candidate_passages(base: KnowledgeBase, known: KnownNames) -> list[UUID]:
     """Return the passages that answer and may hold one of the names."""
     pairs = [(place, term) for place, key in enumerate(sorted(known.names.keys)) for term in count_terms(key)]
     if not pairs:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from authz.principal import Principal
 from knowledge.graph.kinds import label_of
-from knowledge.graph.traversal import Entity, Neighbourhood
+from knowledge.graph.traversal import Neighbourhood, ReachedEntity
 from knowledge.models import GraphMention
 
 WIDTH, HEIGHT = 960, 620  # of the picture's own units
@@ -21,7 +21,7 @@ MAX_MENTIONS = 2_000
 class Node:
     """An entity in the picture. x, y: its middle; label: its name, cut."""
 
-    entity: Entity
+    entity: ReachedEntity
     kind: str
     label: str
     x: int
@@ -29,7 +29,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLink:
     """A link of two entities: a relation, or "" where one passage names both. chunk_id: that passage."""
 
     one: Node
@@ -45,15 +45,15 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Picture:
+class GraphDrawing:
     nodes: list[Node]
-    lines: list[Line]
+    lines: list[DrawnLink]
     left_out: int
     width: int = WIDTH
     height: int = HEIGHT
 
 
-def build_picture(principal: Principal, around: Neighbourhood) -> Picture:
+def build_picture(principal: Principal, around: Neighbourhood) -> GraphDrawing:
     """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
     shown = around.entities[:MAX_NODES]
     nodes = {node.entity.id: node for node in _place_entities(shown)}
@@ -66,11 +66,11 @@ def build_picture(principal: Principal, around: Neighbourhood) -> Picture:
     rows = GraphMention.objects.visible_to(principal).filter(relation__in=[item.id for item in around.relations])
     stated = dict(rows.values_list("chunk_id", "document_id"))
     lines = [
-        Line(nodes[item.subject_id], nodes[item.object_id], label_of(item.kind), item.id, stated[chunk], chunk)
+        DrawnLink(nodes[item.subject_id], nodes[item.object_id], label_of(item.kind), item.id, stated[chunk], chunk)
         for item in around.relations if item.subject_id in nodes and item.object_id in nodes
         for chunk in item.chunk_ids[:1] if chunk in stated
     ]  # fmt: skip
-    return Picture(
+    return GraphDrawing(
         list(nodes.values()),
         lines + _build_missing_lines(nodes, lines, named, places),
         len(around.entities) - len(shown),
@@ -78,18 +78,18 @@ def build_picture(principal: Principal, around: Neighbourhood) -> Picture:
 
 
 def _build_missing_lines(
-    nodes: dict[UUID, Node], lines: list[Line], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
-) -> list[Line]:
+    nodes: dict[UUID, Node], lines: list[DrawnLink], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
+) -> list[DrawnLink]:
     """Return a line for each entity not yet linked to a nearer one: a passage that names both."""
     joined = {frozenset((line.one.entity.id, line.other.entity.id)) for line in lines}
-    found: list[Line] = []
+    found: list[DrawnLink] = []
     for node in nodes.values():
         nearer = [other for other in nodes.values() if other.entity.hops < node.entity.hops]
         if not nearer or any(frozenset((node.entity.id, other.entity.id)) in joined for other in nearer):
             continue
         line = next(
             (
-                Line(other, node, "", None, places[chunk], chunk)
+                DrawnLink(other, node, "", None, places[chunk], chunk)
                 for other in sorted(nearer, key=lambda near: -near.entity.hops)
                 for chunk, entities in named.items()
                 if node.entity.id in entities and other.entity.id in entities
@@ -100,9 +100,9 @@ def _build_missing_lines(
     return found
 
 
-def _place_entities(entities: list[Entity]) -> list[Node]:
+def _place_entities(entities: list[ReachedEntity]) -> list[Node]:
     """Place the entities evenly on rings by distance; a single start is in the middle."""
-    rings: defaultdict[int, list[Entity]] = defaultdict(list)
+    rings: defaultdict[int, list[ReachedEntity]] = defaultdict(list)
     for entity in entities:
         rings[entity.hops].append(entity)
     alone = len(rings[0]) <= 1

@@ -47,7 +47,7 @@ _SENTENCE = re.compile(r"[.!?。！？；;]\s*\S")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedEntity:
     """An entity as a passage names it."""
 
     kind: str
@@ -59,72 +59,74 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedRelation:
     """A relation as a passage states it. subject: None for the document that the passage is of."""
 
-    subject: Named | None
+    subject: NamedEntity | None
     kind: str
-    object: Named
+    object: NamedEntity
 
 
 @dataclass
-class Said:
+class PassageStatements:
     """The statements of one passage."""
 
-    named: set[Named] = field(default_factory=set)
-    stated: set[Stated] = field(default_factory=set)
+    named: set[NamedEntity] = field(default_factory=set)
+    stated: set[StatedRelation] = field(default_factory=set)
 
-    def state(self, subject: Named | None, kind: str, other: Named) -> None:
+    def state(self, subject: NamedEntity | None, kind: str, other: NamedEntity) -> None:
         """Add a relation and both its ends; nothing where an end has no name or both are the same."""
         ends = [end for end in (subject, other) if end is not None]
         if all(end.key for end in ends) and len({end.key for end in ends}) == len(ends) and kind.strip():
             self.named.update(ends)
-            self.stated.add(Stated(subject, kind, other))
+            self.stated.add(StatedRelation(subject, kind, other))
 
-    def name(self, named: Iterable[Named]) -> None:
+    def name(self, named: Iterable[NamedEntity]) -> None:
         self.named.update(item for item in named if item.key)
 
 
 @dataclass(frozen=True)
-class Directory:
+class AccountNames:
     """The names of people and units that have an account here, as keys."""
 
     people: Names
     units: Names
 
 
-def extract_statements(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
+def extract_statements(
+    text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: AccountNames
+) -> PassageStatements:
     """Return what a passage says. blocks: what it is made of. is_first: whether it begins its document, with facts about it."""
-    relations = Said()
+    relations = PassageStatements()
     for table in blocks:
         if table.is_headed:
             _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], relations)
     running = "\n".join(text[block.start : block.end] for block in blocks if block.kind != "table") if blocks else text
     for term in _find_defined_terms(running):
-        relations.state(None, kinds.DEFINES, Named(kinds.TERM, term))
+        relations.state(None, kinds.DEFINES, NamedEntity(kinds.TERM, term))
     for full, short in _find_aliases(running):
-        relations.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
+        relations.state(NamedEntity(kinds.TERM, full), kinds.ALSO_CALLED, NamedEntity(kinds.TERM, short))
     codes = dict.fromkeys(_CODE.findall(text))
-    relations.name(Named(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
+    relations.name(NamedEntity(kinds.CODE, code) for code in list(codes)[:MAX_CODES] if len(code) > 2)
     if is_first:
         for label, value in _find_facts(running):
-            relations.state(None, label, Named(kinds.VALUE, value))
-    relations.name(Named(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
-    relations.name(Named(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
+            relations.state(None, label, NamedEntity(kinds.VALUE, value))
+    relations.name(NamedEntity(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
+    relations.name(NamedEntity(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
     return relations
 
 
-def _read_table(header: list[str], lines: list[str], relations: Said) -> None:
+def _read_table(header: list[str], lines: list[str], relations: PassageStatements) -> None:
     """Read rows: the first cell names the subject, every other short cell is a value of its column's relation."""
     if len(header) < 2 or not header[0]:
         return
     for row in map(parse_cells, lines[:MAX_ROWS]):
         if not _is_name(row[0]):
             continue
-        entry = Named(kinds.ENTRY, row[0])
+        entry = NamedEntity(kinds.ENTRY, row[0])
         for heading, cell in zip(header[1:], row[1:], strict=False):
             if _is_name(heading) and _is_name(cell) and len(heading) <= 60:
-                relations.state(entry, heading, Named(kinds.VALUE, cell))
+                relations.state(entry, heading, NamedEntity(kinds.VALUE, cell))
         relations.name([entry])
 
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from copilot_site.lib.load.queues import send_on_commit
-from knowledge.models import Document, Graph, GraphReading
+from knowledge.models import Document, GraphMode, GraphReading
 
 TASK = "knowledge.fill_graph"
 QUEUE = "bulk"
@@ -16,7 +16,7 @@ def queue_document_on_commit(document_id: UUID) -> None:
     ).delete()  # read again: the same version may have other text now
     base = (
         Document.unscoped.filter(pk=document_id)
-        .exclude(knowledge_base__graph=Graph.OFF)
+        .exclude(knowledge_base__graph=GraphMode.OFF)
         .values_list("knowledge_base_id", flat=True)
     )
     for base_id in base:

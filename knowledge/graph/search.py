@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from authz.principal import Principal
-from knowledge.graph.traversal import Neighbourhood, Reach, TookTooLong, traverse_from_question
-from knowledge.retrieval.search import Found, Scope, search
+from knowledge.graph.traversal import Neighbourhood, TookTooLong, WalkLimits, traverse_from_question
+from knowledge.retrieval.search import FoundPassages, Scope, search
 from knowledge.selectors import ShownPassage, list_visible_passages
 
 DAMPING = 60  # of reciprocal ranks; source: Cormack, Clarke, Büttcher, SIGIR 2009
@@ -24,14 +24,14 @@ class GraphFound:
 
     neighbourhood: Neighbourhood
     passages: list[tuple[ShownPassage, float]]
-    found: Found
+    found: FoundPassages
     is_from_graph: bool
 
 
 def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int, top_k: int) -> GraphFound:
     """Search by way of the graph. Raises InvalidInput (no question, too long), EmbedderUnavailable."""
     try:
-        around = traverse_from_question(principal, question, scope, reach=Reach(hops=hops, passages=DEPTH))
+        around = traverse_from_question(principal, question, scope, reach=WalkLimits(hops=hops, passages=DEPTH))
     except TookTooLong:  # names linked to half of the base: a plain search answers the question all the same
         around = Neighbourhood([], [], [])
     plain = search(principal, question, scope=scope, top_k=top_k)

@@ -17,14 +17,14 @@ from authz.rights.governing import get_governed
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.graph.names import fold_name
 from knowledge.graph.queueing import queue_base_on_commit
-from knowledge.models import Graph, GraphEntity, GraphMerge, GraphRelation, KnowledgeBase
+from knowledge.models import GraphEntity, GraphMerge, GraphMode, GraphRelation, KnowledgeBase
 
 
 @transaction.atomic
 def change_graph(by: Principal, base_id: UUID, *, graph: str) -> KnowledgeBase:
     """Switch the graph of a base on or off. Raises NotFound, InvalidInput."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
-    if graph not in Graph.values:
+    if graph not in GraphMode.values:
         raise InvalidInput(_("There is no such kind of knowledge graph."))
     base.graph = graph
     base.save(update_fields=["graph"])

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from knowledge.graph import kinds
 from knowledge.graph.names import Names, fold_name, is_distinctive_name
-from knowledge.graph.pattern_extraction import Said, Stated
+from knowledge.graph.pattern_extraction import PassageStatements, StatedRelation
 from knowledge.models import (
     Chunk,
     Document,
@@ -23,7 +23,7 @@ from knowledge.models import (
 from knowledge.models.graph import KIND_LENGTH, NAME_LENGTH
 
 
-class Passage(NamedTuple):
+class NamingPassage(NamedTuple):
     """A passage that may name what is known. Fields as those of Chunk."""
 
     id: UUID
@@ -36,11 +36,11 @@ class PassageStatement(NamedTuple):
     """Pair a passage with what it says."""
 
     chunk: Chunk
-    said: Said
+    said: PassageStatements
 
 
 @dataclass
-class Known:
+class KnownNames:
     """The names that passages of a base are searched for. documents: title or file name as a key → the entities of those documents."""
 
     names: Names = field(default_factory=Names)
@@ -58,9 +58,9 @@ def list_document_keys(document: Document) -> set[str]:
     return {key for key in (title if is_distinctive_name(title) else "", filename) if key}
 
 
-def load_known_names(base: KnowledgeBase, entities: Q) -> Known:
+def load_known_names(base: KnowledgeBase, entities: Q) -> KnownNames:
     """Return the known names of a base that match."""
-    known = Known()
+    known = KnownNames()
     rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
     known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_distinctive_name(key))
     for row in rows.filter(document__isnull=False).select_related("document"):
@@ -70,7 +70,7 @@ def load_known_names(base: KnowledgeBase, entities: Q) -> Known:
 
 
 def store_statements(
-    base: KnowledgeBase, document: Document, readings: Sequence[PassageStatement], known: Known
+    base: KnowledgeBase, document: Document, readings: Sequence[PassageStatement], known: KnownNames
 ) -> None:
     """Write what a document's passages say, into the caller's transaction; the earlier rows are deleted already.
 
@@ -94,12 +94,14 @@ def store_statements(
     GraphMention.unscoped.bulk_create(
         mentions, batch_size=500, ignore_conflicts=True
     )  # a name said twice is one mention
-    passages = {chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said in readings}
+    passages = {
+        chunk.id: NamingPassage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said in readings
+    }
     store_mentions(base, passages.values(), known)
     known.names.add(key for key in entities if is_distinctive_name(key))
 
 
-def store_mentions(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -> None:
+def store_mentions(base: KnowledgeBase, passages: Iterable[NamingPassage], known: KnownNames) -> None:
     """Store mentions of known names, which make nothing new visible to anybody, and references to documents."""
     found = [(passage, list(known.names.found_in(passage.text))) for passage in passages]
     keys = {key for _passage, pairs in found for key, _said in pairs}
@@ -144,7 +146,7 @@ def _ensure_entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
 Triple = tuple[UUID, str, UUID]  # subject, kind, object
 
 
-def _build_triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Triple:
+def _build_triple(stated: StatedRelation, document: UUID, entities: Mapping[str, UUID]) -> Triple:
     subject = document if stated.subject is None else entities[stated.subject.key]
     return subject, stated.kind[:KIND_LENGTH], entities[stated.object.key]
 
@@ -167,7 +169,7 @@ def _ensure_relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, 
 
 
 def _build_mention(
-    passage: Passage | Chunk,
+    passage: NamingPassage | Chunk,
     *,
     entity: UUID | None = None,
     relation: UUID | None = None,

@@ -119,7 +119,7 @@ class TookTooLong(Unavailable):
 
 
 @dataclass(frozen=True)
-class Reach:
+class WalkLimits:
     """The limits of a walk. hops: 1 … MAX_HOPS; entities, passages: how many come back."""
 
     hops: int = 2
@@ -128,7 +128,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Entity:
+class ReachedEntity:
     """Something that passages name. name, kind: as the passages say that the person may read. hops: from what was asked.
 
     passages: how many name it. document_id: where it is a document.
@@ -159,33 +159,35 @@ class Relation:
 class Neighbourhood:
     """The entities and relations reached, nearest and strongest first. passages: ids with scores, best first."""
 
-    entities: list[Entity]
+    entities: list[ReachedEntity]
     relations: list[Relation]
     passages: list[tuple[UUID, float]]
 
 
 def traverse_from_question(
-    principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None
+    principal: Principal, question: str, scope: Scope, *, reach: WalkLimits | None = None
 ) -> Neighbourhood:
     """Return what is known about the names that stand in a question. Raises TookTooLong, as the others do."""
     return _walk_graph(
-        principal, scope, "e.key = ANY(%(keys)s)", {"keys": list_candidate_keys(question)}, reach or Reach()
+        principal, scope, "e.key = ANY(%(keys)s)", {"keys": list_candidate_keys(question)}, reach or WalkLimits()
     )
 
 
 def traverse_from_entity(principal: Principal, entity_id: UUID) -> Neighbourhood:
     """Return what is known about one entity; nothing if it is hidden from this person."""
-    return _walk_graph(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, Reach(hops=1))
+    return _walk_graph(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, WalkLimits(hops=1))
 
 
 def traverse_from_document(principal: Principal, document_id: UUID) -> Neighbourhood:
     """Return what is known about a document, and about what its own passages make known; nothing if it is hidden from this person."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
-    return _walk_graph(principal, Scope(), starts, {"document": document_id}, Reach(hops=1))
+    return _walk_graph(principal, Scope(), starts, {"document": document_id}, WalkLimits(hops=1))
 
 
-def _walk_graph(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:
+def _walk_graph(
+    principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: WalkLimits
+) -> Neighbourhood:
     """Walk the graph. starts: selects the first entities; {may} in it is the filter for a mention called m."""
     folders, given = build_visibility_statement(principal, scope)
     names = [f"folder_{place}" for place in range(len(given))]
@@ -224,7 +226,7 @@ def _walk_graph(principal: Principal, scope: Scope, starts: str, values: dict[st
 def _build_neighbourhood(found: dict[str, Sequence[dict[str, Any]]]) -> Neighbourhood:
     return Neighbourhood(
         [
-            Entity(
+            ReachedEntity(
                 UUID(row["id"]), row["name"], row["kind"], row["hops"], row["score"], row["passages"],
                 UUID(row["document_id"]) if row["document_id"] else None,
             )

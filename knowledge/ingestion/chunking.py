@@ -12,7 +12,7 @@ from math import ceil
 from typing import Literal
 
 from copilot_site.lib.text.one_line import fold_to_one_line
-from knowledge.ingestion.cutting import CELL, SENTENCE, CountTokens, Sizes, TablePiece, split_table, split_text
+from knowledge.ingestion.cutting import CELL, SENTENCE, CountTokens, PieceSizes, TablePiece, split_table, split_text
 from knowledge.parsers.blocks import Block, BlockKind, ParsedDocument
 from knowledge.text.passage_blocks import PassageBlock
 
@@ -86,7 +86,7 @@ def chunk_document(
     A document of at most 4/3 of the target is one chunk.
     """
     target_tokens = min(target_tokens, max_tokens)
-    parts = list(_build_parts(parsed, Sizes(count_tokens, target_tokens, max_tokens)))
+    parts = list(_build_parts(parsed, PieceSizes(count_tokens, target_tokens, max_tokens)))
     groups = [
         chunk
         for section in _merge_sections(_group_sections(parts), target_tokens)
@@ -179,7 +179,7 @@ def _find_common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
 # --- blocks to parts -----------------------------------------------------------------------------------------------
 
 
-def _build_parts(parsed: ParsedDocument, sizes: Sizes) -> Iterator[_Part]:
+def _build_parts(parsed: ParsedDocument, sizes: PieceSizes) -> Iterator[_Part]:
     """Yield every block, those over the limit in pieces, each with its heading path and token count."""
     path: list[tuple[int, str]] = []
     ahead = 0  # tokens of the headings directly in front, which share the chunk
@@ -203,7 +203,7 @@ def _is_document_title(heading: str, title: str | None) -> bool:
     return title is not None and heading.casefold() == title.casefold()
 
 
-def _split_block(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) -> Iterator[_Part]:
+def _split_block(block: Block, start: int, path: tuple[str, ...], sizes: PieceSizes) -> Iterator[_Part]:
     if block.is_headed:
         pieces = list(split_table(block.text, sizes))
     else:

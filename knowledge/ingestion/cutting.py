@@ -13,7 +13,7 @@ SENTENCE = r"(?<=[。！？；])|(?<=[.!?;]) (?=\S)"
 
 
 @dataclass(frozen=True)
-class Sizes:
+class PieceSizes:
     """Target and maximum size of pieces, in tokens."""
 
     count_tokens: CountTokens
@@ -21,7 +21,7 @@ class Sizes:
     limit: int
 
 
-def split_text(text: str, patterns: Sequence[str], sizes: Sizes) -> list[tuple[int, int]]:
+def split_text(text: str, patterns: Sequence[str], sizes: PieceSizes) -> list[tuple[int, int]]:
     """Return pieces as (offset, tokens): cut at the coarsest pattern and packed up to the target.
 
     A piece over the limit is cut at the next finer pattern, in the end in halves.
@@ -65,13 +65,13 @@ class TablePiece:
     is_whole: bool = False
 
 
-def split_table(text: str, sizes: Sizes) -> Iterator[TablePiece]:
+def split_table(text: str, sizes: PieceSizes) -> Iterator[TablePiece]:
     """Yield the pieces of a pipe table that does not fit, in order, of at most the limit together with what is shown again."""
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     head = f"{lines[0]}\n{lines[1]}\n"
     head_tokens, *row_tokens = sizes.count_tokens([head, *lines[2:]])
-    columns = _Columns(split_escaped_cells(lines[0]), sizes)
+    columns = _TableHeader(split_escaped_cells(lines[0]), sizes)
     is_wide = head_tokens > sizes.limit // 2  # the header leaves rows no room
     pack: TablePiece | None = None  # whole rows that others may join
     if is_wide or not row_tokens or head_tokens + row_tokens[0] > sizes.limit:
@@ -95,10 +95,10 @@ def split_table(text: str, sizes: Sizes) -> Iterator[TablePiece]:
         yield pack
 
 
-class _Columns:
+class _TableHeader:
     """The header of a table, from which each piece of a row gets that of its columns."""
 
-    def __init__(self, names: Sequence[str], sizes: Sizes) -> None:
+    def __init__(self, names: Sequence[str], sizes: PieceSizes) -> None:
         self._names = names
         self._sizes = sizes
         self._frame, *self._tokens = sizes.count_tokens(["| |\n", *(f"{name} | --- |" for name in names)])

@@ -40,16 +40,16 @@ log = structlog.get_logger(__name__)
 
 class Step(NamedTuple):
     name: StageName
-    run: Callable[[DocumentVersion, "Progress"], Written]
+    run: Callable[[DocumentVersion, "StageProgress"], Written]
 
 
-class Progress:
+class StageProgress:
     """The progress of a stage, written to its row for the page, while the lease is held.
 
     share: of a version that people wait for; a stage that turns out to have more pictures to read ends with _MoreThanItsShare.
     """
 
-    def __init__(self, version: DocumentVersion, stage: StageName, share: "Share | None" = None) -> None:
+    def __init__(self, version: DocumentVersion, stage: StageName, share: "WorkShare | None" = None) -> None:
         self.mine = Stage.objects.filter(version=version, name=stage, version__lease=version.lease)
         self.most = share.pictures if share and stage is StageName.PARSE else None
 
@@ -70,7 +70,7 @@ STEPS = (
 )
 
 
-class Share(NamedTuple):
+class WorkShare(NamedTuple):
     """The limit of work done at once on one version while others wait behind it."""
 
     size_bytes: int
@@ -82,7 +82,7 @@ class _MoreThanItsShare(Exception):
     """The rest belongs in the queue of imports."""
 
 
-def run_ingestion(version_id: UUID, *, share: Share | None = None) -> bool:
+def run_ingestion(version_id: UUID, *, share: WorkShare | None = None) -> bool:
     """Ingest one version as far as possible; do nothing when it cannot be claimed.
 
     share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue
@@ -103,7 +103,7 @@ def run_ingestion(version_id: UUID, *, share: Share | None = None) -> bool:
     return False
 
 
-def _run_steps_or_close(version: DocumentVersion, share: Share | None) -> None:
+def _run_steps_or_close(version: DocumentVersion, share: WorkShare | None) -> None:
     """Run the steps and close the version when one fails. Raises LeaseLost, _MoreThanItsShare, and temporary errors after giving back."""
     try:
         _run_steps(version, share)
@@ -149,7 +149,7 @@ def fail_version(version: DocumentVersion, code: str, params: Mapping[str, str |
         record_action(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 
-def _run_steps(version: DocumentVersion, share: Share | None) -> None:
+def _run_steps(version: DocumentVersion, share: WorkShare | None) -> None:
     """Run every unfinished step, in order."""
     if share and version.size_bytes > share.size_bytes:
         raise _MoreThanItsShare
@@ -158,7 +158,7 @@ def _run_steps(version: DocumentVersion, share: Share | None) -> None:
     with open_fenced_transaction(version):
         _advance_stage(version, None, steps[0] if steps else None)
     for step, following in zip_longest(steps, steps[1:]):
-        written = step.run(version, Progress(version, step.name, share))
+        written = step.run(version, StageProgress(version, step.name, share))
         with open_fenced_transaction(version):
             written.write()
             _advance_stage(version, step, following, items=written.items)

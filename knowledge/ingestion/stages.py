@@ -115,16 +115,16 @@ def split_into_passages(parsed: ParsedDocument, base: KnowledgeBase) -> list[Chu
     )
 
 
-class Sizes(NamedTuple):
+class PassageSizes(NamedTuple):
     """Target and maximum size of passages, in tokens of the embedder."""
 
     target: int
     most: int
 
 
-def resolve_sizes(target: int | None, most: int | None) -> Sizes:
+def resolve_sizes(target: int | None, most: int | None) -> PassageSizes:
     """Return the sizes of a base; None where it uses those of the settings."""
-    return Sizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
+    return PassageSizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
 
 
 def chunk_version(version: DocumentVersion, report: Report) -> Written:

@@ -1,4 +1,4 @@
-from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Language, Recognition
+from knowledge.models.bases import ATTACHMENTS, GraphMode, KnowledgeBase, Language, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import (
     Document,
@@ -12,7 +12,7 @@ from knowledge.models.documents import (
 )
 from knowledge.models.folders import Folder, FolderKind, FolderLink
 from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation
-from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
+from knowledge.models.sources import Every, Source, SourceItem, SourceRun, SourceRunState, Trigger
 from knowledge.models.webhooks import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
@@ -30,20 +30,20 @@ __all__ = [
     "Folder",
     "FolderKind",
     "FolderLink",
-    "Graph",
     "GraphEntity",
     "GraphMention",
     "GraphMerge",
+    "GraphMode",
     "GraphReading",
     "GraphRelation",
     "KnowledgeBase",
     "Language",
     "ParseStatus",
     "Recognition",
-    "RunState",
     "Source",
     "SourceItem",
     "SourceRun",
+    "SourceRunState",
     "Stage",
     "StageName",
     "StageStatus",

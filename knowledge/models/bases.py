@@ -22,7 +22,7 @@ class Recognition(models.TextChoices):
     ALL = "all", _("all, also pages that have text")
 
 
-class Graph(models.TextChoices):
+class GraphMode(models.TextChoices):
     """Choose whether a base has a knowledge graph."""
 
     OFF = "off", _("none")
@@ -79,8 +79,8 @@ class KnowledgeBase(Guarded):
     graph = models.CharField(
         _("knowledge graph"),
         max_length=8,
-        choices=Graph.choices,
-        default=Graph.CERTAIN,
+        choices=GraphMode.choices,
+        default=GraphMode.CERTAIN,
         help_text=_("What documents name and say about it, for questions over several documents."),
     )
     chunk_tokens = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)

@@ -12,7 +12,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.managers import Guarded
 from copilot_site.lib.text.line_fields import LineField
-from knowledge.losses import NotRead, list_unread_parts
+from knowledge.losses import LostParts, list_unread_parts
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 from knowledge.parsers.losses import PICTURES
@@ -207,7 +207,7 @@ class DocumentVersion(Guarded):
         return max(0, wanted.get(Recognition(self.document.knowledge_base.recognition), 0) - self.recognised)
 
     @property
-    def not_read(self) -> list[NotRead]:
+    def not_read(self) -> list[LostParts]:
         return list_unread_parts({**self.losses, PICTURES: self.unread_pictures})
 
     @property

@@ -123,7 +123,7 @@ class SourceItem(Guarded):
         return self.title or self.path
 
 
-class RunState(models.TextChoices):
+class SourceRunState(models.TextChoices):
     RUNNING = "running", _("running")
     DONE = "done", _("done")
     PARTIAL = "partial", _("done in part")
@@ -145,7 +145,7 @@ class SourceRun(models.Model):
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="runs")
     trigger = models.CharField(_("started by"), max_length=10, choices=Trigger.choices)
-    state = models.CharField(_("state"), max_length=10, choices=RunState.choices, default=RunState.RUNNING)
+    state = models.CharField(_("state"), max_length=10, choices=SourceRunState.choices, default=SourceRunState.RUNNING)
     lease_expires_at = models.DateTimeField(null=True)
     lease_holder = models.CharField(max_length=120, default="", db_default="", editable=False)
     started_at = models.DateTimeField(_("from"), auto_now_add=True)
@@ -165,7 +165,9 @@ class SourceRun(models.Model):
         verbose_name_plural = _("runs of sources")
         ordering = ("-started_at",)
         constraints = [
-            models.UniqueConstraint("source", condition=Q(state=RunState.RUNNING), name="one_running_run_of_a_source")
+            models.UniqueConstraint(
+                "source", condition=Q(state=SourceRunState.RUNNING), name="one_running_run_of_a_source"
+            )
         ]
 
     def __str__(self) -> str:

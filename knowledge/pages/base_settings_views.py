@@ -31,7 +31,7 @@ from knowledge.services.passages import (
     FEWEST,
     FEWEST_MOST,
     Cutting,
-    Preview,
+    PassagePreview,
     change_cutting,
     compute_passage_limit,
     preview_cutting,
@@ -123,7 +123,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
         ("", _("(no document)")),
         *((row.pk, row.title) for row in readable.order_by("-updated_at")[:OFFERED]),
     ]
-    preview: Preview | None = None
+    preview: PassagePreview | None = None
     if form.is_valid():
         try:
             if "look" not in request.POST:

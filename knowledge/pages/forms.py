@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.people.groups import find_accounts_by_name
 from copilot_site.lib.http.forms import PickedInput
-from knowledge.documents.text import Cited
+from knowledge.documents.text import OpenedPassage
 from knowledge.library import PAGE_SIZE
 from knowledge.models import Document
 from knowledge.rendering import Span
 from knowledge.services.folders import NAME_LENGTH
-from knowledge.services.metadata import Facts
+from knowledge.services.metadata import StatedMetadata
 
 MAX_OFFERED = 200  # names that a field offers while somebody types
 MAX_OFFSET = 999_999_999  # characters into a text, parts of a document
@@ -53,10 +53,10 @@ class OpeningForm(forms.Form):
         return Span(start, end) if start is not None and end is not None and start < end else None
 
     @property
-    def cited(self) -> Cited | None:
+    def cited(self) -> OpenedPassage | None:
         self.is_valid()
         chunk_id = self.cleaned_data.get("chunk")
-        return Cited(chunk_id, self.span) if chunk_id else None
+        return OpenedPassage(chunk_id, self.span) if chunk_id else None
 
     @property
     def asked_part(self) -> int | None:
@@ -167,8 +167,8 @@ class FactsForm(forms.Form):
         )
 
     @property
-    def facts(self) -> Facts:
-        return Facts(**self.cleaned_data)
+    def facts(self) -> StatedMetadata:
+        return StatedMetadata(**self.cleaned_data)
 
 
 class ReplaceForm(forms.Form):

@@ -45,7 +45,7 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedHit:
     """A hit at its place (from 1) in one setting. elsewhere: its place in the other setting; None where it is not among the first."""
 
     place: int
@@ -59,11 +59,11 @@ class SearchTest:
     """hits: of the two settings, best first. visible: passages that the person could have been answered from."""
 
     settings: tuple[Setting, Setting]
-    hits: tuple[tuple[Placed, ...], tuple[Placed, ...]]
+    hits: tuple[tuple[PlacedHit, ...], tuple[PlacedHit, ...]]
     visible: int
 
     @property
-    def sides(self) -> list[tuple[Setting, tuple[Placed, ...]]]:
+    def sides(self) -> list[tuple[Setting, tuple[PlacedHit, ...]]]:
         return list(zip(self.settings, self.hits, strict=True))
 
 
@@ -122,10 +122,10 @@ def _select_first_hits(ranked: Sequence[Ranked], setting: Setting) -> list[Ranke
 
 def _build_placed_hits(
     order: Sequence[Ranked], other: Sequence[Ranked], texts: Mapping[UUID, ShownPassage]
-) -> tuple[Placed, ...]:
+) -> tuple[PlacedHit, ...]:
     places = {row.chunk_id: place for place, row in enumerate(other, start=1)}
     return tuple(
-        Placed(place, texts[row.chunk_id], row.scores, places.get(row.chunk_id))
+        PlacedHit(place, texts[row.chunk_id], row.scores, places.get(row.chunk_id))
         for place, row in enumerate(order, start=1)
         if row.chunk_id in texts
     )

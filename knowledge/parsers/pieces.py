@@ -14,7 +14,7 @@ _PLACES = {"superscript": format_superscript, "subscript": format_subscript}
 
 
 @dataclass(frozen=True)
-class Piece:
+class StyledPiece:
     """Characters of one look. place: "superscript" or "subscript". address: where a link leads."""
 
     text: str
@@ -23,14 +23,14 @@ class Piece:
     address: str = ""
 
 
-def join_visible_text(pieces: Iterable[Piece]) -> str:
+def join_visible_text(pieces: Iterable[StyledPiece]) -> str:
     """Return the text that people see, with its links (`blocks.mark_link`), superscripts and subscripts in characters of their own."""
     seen = (piece for piece in pieces if not piece.hidden)
     groups = ((address, _format_pieces(group)) for address, group in groupby(seen, lambda item: item.address))
     return "".join(mark_link(text, address) if address else text for address, text in groups)
 
 
-def collect_hidden_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
+def collect_hidden_blocks(pieces: Sequence[StyledPiece], *, page: int | None = None) -> list[Block]:
     """Return the hidden text, one block for each run of the same reason."""
     groups = groupby(pieces, lambda piece: piece.hidden)
     groups_of_text = [(reason, "".join(item.text for item in group)) for reason, group in groups]
@@ -42,7 +42,7 @@ def collect_hidden_blocks(pieces: Sequence[Piece], *, page: int | None = None) -
     ]
 
 
-def _format_pieces(pieces: Iterable[Piece]) -> str:
+def _format_pieces(pieces: Iterable[StyledPiece]) -> str:
     groups = (
         (place, "".join(item.text for item in group)) for place, group in groupby(pieces, lambda piece: piece.place)
     )

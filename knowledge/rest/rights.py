@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from authz.explanations.decision_reasons import Considered, Fate
 from authz.explanations.explain import Explanation, PathStep, Reason, StepKind
-from authz.explanations.impact import Delta, Effects, PersonEffect
+from authz.explanations.impact import Effects, PersonEffect, RightDelta
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
@@ -19,15 +19,22 @@ from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import BINARY, describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from copilot_site.lib.text.spreadsheets import CsvDownload
-from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
-from knowledge.governance.changes import Membership, What, compute_end_of_day
+from knowledge.governance.change_sets import OfUnits, WrittenChange, preview_changes
+from knowledge.governance.changes import MembershipChange, What, compute_end_of_day
 from knowledge.governance.effective_rights import MAX_TITLES, list_document_titles
 from knowledge.governance.parameters import MODELS, find_reviewed_place, find_user_by_name
-from knowledge.governance.review import Cell, Matrix, MatrixRow, explain_rights, export_access, load_reviewed_matrix
+from knowledge.governance.review import (
+    GroupRights,
+    Matrix,
+    MatrixRow,
+    explain_rights,
+    export_access,
+    load_reviewed_matrix,
+)
 from knowledge.services.access_requests import REASON_LENGTH, find_nameable_folders, list_own_requests, request_access
 
 MAX_CHANGES = 100
-WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]
+WHATS = [*What.choices, *MembershipChange.choices, *OfUnits.choices]
 
 
 class OneChange(Input):
@@ -59,11 +66,11 @@ class Changes(Input):
     )
 
 
-class DeltaSerializer(serializers.Serializer[Delta]):
+class DeltaSerializer(serializers.Serializer[RightDelta]):
     right = serializers.ChoiceField(choices=Right.choices)
     documents = serializers.SerializerMethodField(help_text="How many.")
 
-    def get_documents(self, delta: Delta) -> int:
+    def get_documents(self, delta: RightDelta) -> int:
         return len(delta.documents)
 
 
@@ -116,7 +123,7 @@ class WhichBases(Input):
     )
 
 
-class CellSerializer(serializers.Serializer[Cell]):
+class CellSerializer(serializers.Serializer[GroupRights]):
     held = serializers.ListField(child=serializers.ChoiceField(choices=Right.choices))
     denied = serializers.ListField(child=serializers.ChoiceField(choices=Right.choices))
 
@@ -165,10 +172,10 @@ class EffectiveAccess(PrincipalView):
         return CsvDownload(rows, filename=filename)
 
 
-def _build_asked_change(given: dict[str, Any]) -> Asked:
+def _build_asked_change(given: dict[str, Any]) -> WrittenChange:
     until, named = given.pop("until"), given.pop("rights")
     rights = tuple(right for right in Right if right.value in named)
-    return Asked(**given, rights=rights, ends_at=compute_end_of_day(until) if until else None)
+    return WrittenChange(**given, rights=rights, ends_at=compute_end_of_day(until) if until else None)
 
 
 def _format_effects(effects: Effects) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from copilot_site.lib.http.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.conditions import MAX_CONDITIONS
-from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
+from knowledge.retrieval.search import FoundPassages, Hit, Scope, Scores, search_knowledge
 from knowledge.services.fields import parse_conditions
 
 log = structlog.get_logger(__name__)
@@ -28,7 +28,7 @@ TOP_K, MAX_TOP_K = 10, 50
 MAX_IDS = 100
 
 
-class Unavailable(APIException):
+class SearchUnavailable(APIException):
     status_code = 503
     default_code = "unavailable"
 
@@ -114,7 +114,7 @@ class HitSerializer(serializers.Serializer[Hit]):
     scores = ScoresSerializer()
 
 
-class SearchAnswer(serializers.Serializer[Found]):
+class SearchAnswer(serializers.Serializer[FoundPassages]):
     hits = HitSerializer(many=True)
     visible = serializers.IntegerField(help_text="Passages the caller could have been answered from.")
 
@@ -141,12 +141,12 @@ def translate_embedding_errors() -> Iterator[None]:
         yield
     except EmbeddingError as error:
         log.warning("search.without_model", exc_info=True)
-        raise Unavailable(
+        raise SearchUnavailable(
             _("Search is not working right now. Try again in a moment, or tell your administrator.")
         ) from error
 
 
-class KnowledgeSearch(PrincipalView):
+class KnowledgeSearchView(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
     serializer_class = SearchAnswer
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from knowledge.losses import NotRead
+from knowledge.losses import LostParts
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus, Stage
 from knowledge.services.uploads import Upload, UploadOutcome
 
@@ -59,7 +59,7 @@ class VisibleFolderField(serializers.UUIDField):
         return super().to_representation(value) if known[value] else None
 
 
-class NotReadSerializer(serializers.Serializer[NotRead]):
+class NotReadSerializer(serializers.Serializer[LostParts]):
     """Parts of one kind that the file holds and that were not read."""
 
     kind = serializers.CharField(read_only=True, help_text="Such as `charts`, `formulas`, `pictures`.")

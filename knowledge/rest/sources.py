@@ -20,8 +20,8 @@ from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.strict_serializers import Filters, Input
 from copilot_site.lib.registry import UnknownName
 from knowledge.models import Document, Every, Source, SourceRun, Trigger
-from knowledge.sources.origin import Origin, find_document_origin
-from knowledge.sources.reading import Preview, find_connector_type
+from knowledge.sources.origin import SourceOrigin, find_document_origin
+from knowledge.sources.reading import SourcePreview, find_connector_type
 from knowledge.sources.services import (
     delete_source,
     find_managed_source,
@@ -93,7 +93,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
         return bool(source.encrypted_secret)
 
 
-class PreviewSerializer(serializers.Serializer[Preview]):
+class PreviewSerializer(serializers.Serializer[SourcePreview]):
     """What would come: so many pages, at least so many where `is_more`; the first ten titles."""
 
     count = serializers.IntegerField()
@@ -102,7 +102,7 @@ class PreviewSerializer(serializers.Serializer[Preview]):
     problems = serializers.ListField(child=serializers.CharField())
 
 
-class OriginSerializer(serializers.Serializer[Origin]):
+class OriginSerializer(serializers.Serializer[SourceOrigin]):
     """`checked_at`: when it was last seen out there as it is here; `gone_at`: since when it is missed."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not where values come from

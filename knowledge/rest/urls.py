@@ -28,5 +28,5 @@ urlpatterns = [
     path("rights/matrix", rights.RightsMatrix.as_view(), name="rights-matrix"),
     path("rights/effective-access", rights.EffectiveAccess.as_view(), name="effective-access"),
     path("access-requests", rights.AccessRequests.as_view(), name="access-requests"),
-    path("knowledge-search", search.KnowledgeSearch.as_view(), name="knowledge-search"),
+    path("knowledge-search", search.KnowledgeSearchView.as_view(), name="knowledge-search"),
 ]

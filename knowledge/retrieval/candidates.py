@@ -24,7 +24,7 @@ from pgvector import HalfVector
 from authz.principal import Principal
 from copilot_site.lib.database import open_prepared_cursor
 from knowledge.retrieval.conditions import build_document_statement, name_parameters
-from knowledge.retrieval.plan import Plan, Scope, build_visibility_statement
+from knowledge.retrieval.plan import Scope, SearchPlan, build_visibility_statement
 from knowledge.selectors import ShownPassage
 from knowledge.text.passage_blocks import parse_blocks
 from knowledge.text.terms import build_sparse_vector
@@ -189,7 +189,7 @@ def _build_candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: f
     return Candidate(chunk_id, document_id, dense, lexical, ShownPassage(*values), bytes(tokens or b""))
 
 
-def select_rarest_terms(weights: Mapping[int, float], plan: Plan) -> list[int]:
+def select_rarest_terms(weights: Mapping[int, float], plan: SearchPlan) -> list[int]:
     """Return the question's rarest terms, while the chunks that hold them stay within the budget; at least one."""
     budget = RARE_TERM_BUDGET * plan.corpus_chunks / max(plan.visible, 1)
     chosen: list[int] = []

@@ -13,7 +13,7 @@ MAX_CONDITIONS = 20  # of one question or search
 
 
 @dataclass(frozen=True)
-class Condition:
+class FieldCondition:
     """Of one field. Values as `Document.metadata` holds them; None and "" say nothing. contains: a part of a text, whatever its case.
 
     at_least, at_most: the bounds belong to it.
@@ -26,14 +26,14 @@ class Condition:
     at_most: Value | None = None
 
 
-def build_document_statement(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
+def build_document_statement(conditions: Sequence[FieldCondition]) -> tuple[str, list[Any]]:
     """Return a statement that selects the documents that meet all conditions, with its values, for use in one that checks permissions."""
     parts = [part for condition in conditions for part in _build_clauses(condition)]
     where = " AND ".join(sql for sql, _values in parts) or "TRUE"
     return f"SELECT m.id FROM knowledge_document m WHERE {where}", [value for _sql, values in parts for value in values]  # noqa: S608 - constants; values are bound
 
 
-def build_document_filter(conditions: Sequence[Condition], path: str = "pk") -> Q:
+def build_document_filter(conditions: Sequence[FieldCondition], path: str = "pk") -> Q:
     """Return the same as a filter on documents, or on rows related by `path`; without conditions it matches all."""
     if not conditions:
         return Q()
@@ -47,7 +47,7 @@ def name_parameters(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, 
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
-def _build_clauses(each: Condition) -> Iterator[tuple[str, list[Any]]]:
+def _build_clauses(each: FieldCondition) -> Iterator[tuple[str, list[Any]]]:
     if each.equals is not None:
         yield "m.metadata @> %s::jsonb", [json.dumps({each.field: each.equals})]
     if each.contains:

@@ -14,7 +14,7 @@ from authz.principal import Principal
 from authz.rights.folders import select_folder_ids
 from copilot_site.lib.database import open_prepared_cursor
 from knowledge.models import Document
-from knowledge.retrieval.conditions import Condition, build_document_filter
+from knowledge.retrieval.conditions import FieldCondition, build_document_filter
 
 Ids = tuple[UUID, ...]
 
@@ -31,11 +31,11 @@ class Scope:
     folder_ids: Ids = ()
     document_ids: Ids = ()
     language: str = ""
-    metadata: tuple[Condition, ...] = ()
+    metadata: tuple[FieldCondition, ...] = ()
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """The number of chunks the person can see in the scope, and the corpus that weighs the question's terms.
 
     visible: upper bound of the chunks a pass would read. corpus_chunks: of the knowledge bases that the person sees something
@@ -95,7 +95,7 @@ def build_visibility_statement(principal: Principal, scope: Scope) -> tuple[str,
     return _NARROWED.format(folders=ids.sql, **narrow), [*ids.params, *values]
 
 
-def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (), space: str = "") -> Plan:
+def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (), space: str = "") -> SearchPlan:
     """Count the visible chunks and look up the term frequencies of the question, in one statement.
 
     term_ids: of the question. space: name of the embedding space that is searched.
@@ -104,7 +104,7 @@ def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (
     with open_prepared_cursor(connection) as cursor:
         cursor.execute(_PLAN.format(folders=folders), [*values, sorted(set(term_ids)), space])
         visible, corpus, terms, chunks, space_id = cursor.fetchone()
-    return Plan(visible, corpus, dict(zip(terms, chunks, strict=True)), space_id)
+    return SearchPlan(visible, corpus, dict(zip(terms, chunks, strict=True)), space_id)
 
 
 def select_documents(principal: Principal, scope: Scope) -> QuerySet[Document]:

@@ -74,7 +74,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchedQuestion:
     """A question as it was searched, and the corpus that weighs its terms, for later steps.
 
     question: as rerankers read it. weights: {term id: share of the question's idf}. frequencies: {term id: passages of the corpus
@@ -96,7 +96,7 @@ class Ranking:
 
     ranked: list[Ranked]
     visible: int
-    asked: Asked | None = None
+    asked: SearchedQuestion | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def rank_passages(principal: Principal, query: str, *, scope: Scope) -> Ranking:
         with STAGE_S.timed("rerank"):
             judged = _rerank_finalists(chosen, question, weights, candidates=candidates, finalists=finalists)
     ranked = _build_ranking(candidates, with_engine, (dense, lexical, fused), judged)
-    return Ranking(ranked, plan.visible, Asked(question, weights, plan.frequencies, plan.corpus_chunks))
+    return Ranking(ranked, plan.visible, SearchedQuestion(question, weights, plan.frequencies, plan.corpus_chunks))
 
 
 def check_query(query: str) -> str:
@@ -179,7 +179,7 @@ def _rerank_finalists(
     if not rows or (chosen.needs_tokens and not any(row.tokens for row in rows)):
         return None  # no candidates, or an embedder without token vectors
     texts = [row.passage.embedded_text if chosen.needs_text and row.passage else "" for row in rows]
-    inputs = [rerank.Candidate(row.lexical, text, row.tokens) for row, text in zip(rows, texts, strict=True)]
+    inputs = [rerank.Finalist(row.lexical, text, row.tokens) for row, text in zip(rows, texts, strict=True)]
     try:
         scores = chosen.rerank(question, inputs)
     except rerank.RerankerUnavailable as error:

@@ -14,10 +14,10 @@ from audit.record import record_action
 from authz.principal import Principal
 from authz.rights.snapshot import take_snapshot
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank_passages
+from knowledge.retrieval.ranking import Ranked, Scores, SearchedQuestion, rank_passages
 from knowledge.selectors import ShownPassage, list_visible_passages
 
-__all__ = ["Found", "Hit", "Scope", "Scores", "search"]
+__all__ = ["FoundPassages", "Hit", "Scope", "Scores", "search"]
 
 PER_DOCUMENT = 3  # passages of one document in the first places
 
@@ -32,17 +32,17 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPassages:
     """The result of a search: hits, best first; how many passages the person could see in the scope; and, for later steps,
     the question as it was asked, None where they could see none.
     """
 
     hits: list[Hit]
     visible: int
-    asked: Asked | None = None
+    asked: SearchedQuestion | None = None
 
 
-def search(principal: Principal, query: str, *, scope: Scope | None = None, top_k: int = 10) -> Found:
+def search(principal: Principal, query: str, *, scope: Scope | None = None, top_k: int = 10) -> FoundPassages:
     """Return the `top_k` passages that answer `query` best, out of what this person may read within the scope.
 
     At most `PER_DOCUMENT` passages of one document stand in the first places; more of them follow only where nothing else does.
@@ -51,7 +51,7 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
     """
     ranking = rank_passages(principal, query, scope=scope or Scope())
     answering = remove_superseded(ranking.ranked)
-    return Found(_load_hits(principal, limit_per_document(answering, top_k)), ranking.visible, ranking.asked)
+    return FoundPassages(_load_hits(principal, limit_per_document(answering, top_k)), ranking.visible, ranking.asked)
 
 
 def limit_per_document(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
@@ -75,7 +75,7 @@ def _load_hits(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
     return [Hit(passage, row.scores, row.tokens) for passage, row in shown if passage]
 
 
-def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: int) -> Found:
+def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: int) -> FoundPassages:
     """Run `search`, and audit the length of the question and the passages returned, with the rights used, never its words.
 
     Raises InvalidInput, EmbeddingError.

@@ -113,7 +113,7 @@ def find_nameable_folders(principal: Principal) -> set[UUID]:
 
 
 @dataclass(frozen=True)
-class Offer:
+class AccessOffer:
     """A folder that somebody may request. state: of their last request, "" when they never asked."""
 
     folder_id: UUID
@@ -121,17 +121,17 @@ class Offer:
     state: str
 
 
-def find_requestable_folders(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
+def find_requestable_folders(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, AccessOffer]:
     """Return the folders that this person may request: discoverable and not visible to them now."""
     if not folder_ids:
         return {}
     rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")
     states = dict(rows.values_list("folder_id", "state"))
     tellable = discoverable_folders(principal).filter(pk__in=folder_ids)
-    return {folder.pk: Offer(folder.pk, str(folder), states.get(folder.pk, "")) for folder in tellable}
+    return {folder.pk: AccessOffer(folder.pk, str(folder), states.get(folder.pk, "")) for folder in tellable}
 
 
-def list_requestable_folders(principal: Principal) -> list[Offer]:
+def list_requestable_folders(principal: Principal) -> list[AccessOffer]:
     """Return every folder that this person may request, by name, without those with a waiting request."""
     every = find_requestable_folders(principal, discoverable_folders(principal).values_list("pk", flat=True))
     return [offer for offer in every.values() if offer.state != RequestState.OPEN]

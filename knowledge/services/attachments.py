@@ -24,7 +24,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import get_visible
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
-from knowledge.models import ATTACHMENTS, Chunk, Document, DocumentVersion, Folder, FolderKind, Graph, KnowledgeBase
+from knowledge.models import ATTACHMENTS, Chunk, Document, DocumentVersion, Folder, FolderKind, GraphMode, KnowledgeBase
 from knowledge.services.folders import find_root_folder
 from knowledge.services.removal import remove_document
 from knowledge.services.tree import link_new_folder, lock_tree, mark_cuts
@@ -159,7 +159,7 @@ def _ensure_attachment_base() -> KnowledgeBase:
     """Return the one base of all conversations' files, made with the first of them. Its settings for pictures are those of any base."""
     taken = KnowledgeBase.unscoped.filter(name=NAME).exclude(pk=ATTACHMENTS).exists()
     name = f"{NAME} {ATTACHMENTS}" if taken else NAME
-    base, is_new = KnowledgeBase.unscoped.get_or_create(pk=ATTACHMENTS, defaults={"name": name, "graph": Graph.OFF})
+    base, is_new = KnowledgeBase.unscoped.get_or_create(pk=ATTACHMENTS, defaults={"name": name, "graph": GraphMode.OFF})
     if is_new:
         link_new_folder(Folder.unscoped.create(knowledge_base=base, parent=None, name=base.name), None)
         record_action(None, Action.KNOWLEDGE_BASE_CREATED, base)

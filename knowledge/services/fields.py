@@ -23,7 +23,7 @@ from authz.rights.governing import get_governed
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.text.one_line import tidy_line
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
-from knowledge.retrieval.conditions import Condition, Value
+from knowledge.retrieval.conditions import FieldCondition, Value
 from knowledge.retrieval.plan import select_documents
 from knowledge.retrieval.search import Scope
 from knowledge.stated_fields import (
@@ -103,7 +103,7 @@ def change_metadata(principal: Principal, *, document_id: UUID, values: Mapping[
 
 def parse_conditions(
     principal: Principal, given: Iterable[Mapping[str, Any]], base_ids: Sequence[UUID] = ()
-) -> tuple[Condition, ...]:
+) -> tuple[FieldCondition, ...]:
     """Parse conditions as people write them, values by their field's kind. base_ids: where to find the field; empty for all.
 
     Raises InvalidInput (no field of this name that they see, a value that does not fit, a name that is of two kinds).
@@ -111,7 +111,7 @@ def parse_conditions(
     return tuple(_parse_condition(principal, item, base_ids) for item in given)
 
 
-def _parse_condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequence[UUID]) -> Condition:
+def _parse_condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequence[UUID]) -> FieldCondition:
     name = str(given["field"])
     found = list(_list_visible_fields(principal, base_ids).filter(name=name).order_by("pk"))
     if not found:
@@ -121,7 +121,7 @@ def _parse_condition(principal: Principal, given: Mapping[str, Any], base_ids: S
     field = found[0]
     field.choices = [choice for item in found for choice in item.choices]
     bounds = {key: parse_field_value(field, given.get(key)) for key in ("equals", "at_least", "at_most")}
-    return Condition(name, contains=str(given.get("contains") or ""), **bounds)
+    return FieldCondition(name, contains=str(given.get("contains") or ""), **bounds)
 
 
 def _list_visible_fields(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[DocumentField]:

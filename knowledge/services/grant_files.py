@@ -36,7 +36,7 @@ MAX_PROBLEMS = 20  # told at once
 
 
 @dataclass(frozen=True)
-class Line:
+class GrantLine:
     """One line of a file, its values resolved. number: from 1, as an editor counts."""
 
     number: int
@@ -104,7 +104,7 @@ def _check_columns(names: Iterable[object]) -> None:
             )
 
 
-def _resolve_line(number: int, values: Mapping[str, str]) -> Line:
+def _resolve_line(number: int, values: Mapping[str, str]) -> GrantLine:
     """Return a line with the rows that it names. Raises InvalidInput."""
     effect = values.get("effect") or "allow"
     if effect not in EFFECTS:
@@ -116,9 +116,9 @@ def _resolve_line(number: int, values: Mapping[str, str]) -> Line:
     if effect == "break":
         if isinstance(place, KnowledgeBase):
             raise InvalidInput(_("A knowledge base inherits nothing. Name one of its folders, or “/” for the top one."))
-        return Line(number, place, effect)
+        return GrantLine(number, place, effect)
     ends = values.get("expires_at", "")
-    return Line(
+    return GrantLine(
         number,
         place,
         effect,
@@ -186,7 +186,7 @@ def _find_place(values: Mapping[str, str]) -> Place:
     return document
 
 
-def _apply_line(by: Principal | None, line: Line) -> None:
+def _apply_line(by: Principal | None, line: GrantLine) -> None:
     if line.effect == "break":
         assert not isinstance(line.place, KnowledgeBase)  # `_resolve_line` refused it
         access.break_inheritance(by, line.place)

@@ -27,7 +27,7 @@ NEXT_REVIEW = timedelta(days=365)  # after a document was found correct; its for
 
 
 @dataclass(frozen=True)
-class Facts:
+class StatedMetadata:
     """Metadata that people set. owner: None for whoever added it. superseded_by: None without a successor."""
 
     title: str
@@ -37,14 +37,14 @@ class Facts:
 
 
 @transaction.atomic
-def change_document_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Document:
+def change_document_facts(principal: Principal, *, document_id: UUID, facts: StatedMetadata) -> Document:
     """Store a document's metadata. A new title is indexed again with the passages.
 
     Raises NotFound, PermissionDenied (no `change`), InvalidInput (no usable title, superseded by itself or in a circle).
     """
     document = get_visible(Document, principal, pk=document_id)
     require_right(principal, Right.CHANGE, document)
-    before = Facts(document.title, document.owner, document.review_on, document.superseded_by)
+    before = StatedMetadata(document.title, document.owner, document.review_on, document.superseded_by)
     document.title = clean_name(facts.title)
     document.owner, document.review_on = facts.owner, facts.review_on
     document.superseded_by = _check_successor(document, facts.superseded_by)

@@ -37,7 +37,7 @@ BY_THE_SYSTEM = Cutting()
 
 
 @dataclass(frozen=True)
-class Preview:
+class PassagePreview:
     """A document in other passages. before: how many it has now in what is shown; is_whole: whether that is all of it."""
 
     document: Document
@@ -95,7 +95,7 @@ def collect_cutting_settings(base: KnowledgeBase) -> dict[str, int | str | None]
     return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
 
 
-def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> Preview:
+def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> PassagePreview:
     """Return the passages that a document's first PREVIEWED characters would have. Recorded as opened; nothing is stored.
 
     Raises NotFound (also of a document that this person manages and may not read), InvalidInput.
@@ -110,7 +110,7 @@ def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_
     drafts = split_into_passages(shown, base)
     now = Chunk.objects.visible_to(by).filter(version=document.current_version, is_retired=False)
     record_action(by, Action.DOCUMENT_OPENED, document, detail={"version": document.current_version.number})
-    return Preview(
+    return PassagePreview(
         document, drafts, now.filter(start__lt=len(shown.text)).count(), len(shown.blocks) == len(parsed.blocks)
     )
 

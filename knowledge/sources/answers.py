@@ -67,14 +67,14 @@ def list_nested_objects(reply: Any, *names: str) -> list[dict[str, Any]]:
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-class Token:
+class ExpiringToken:
     """Sign requests with a token that ends. take: asks for one; returns it with its seconds."""
 
     def __init__(self, take: Callable[[], tuple[str, Any]]) -> None:
         self._take, self._token, self._ends_at = take, "", 0.0
 
     def signed(self, _method: str, _url: str) -> Mapping[str, str]:
-        """Return the header of a request, as `Client` asks for it. Raises as `take` does."""
+        """Return the header of a request, as `SourceClient` asks for it. Raises as `take` does."""
         if time.monotonic() > self._ends_at:
             self._token, seconds = self._take()
             self._ends_at = time.monotonic() + (int(seconds) if str(seconds).isdecimal() else 0) - LEEWAY_S

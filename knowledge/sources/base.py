@@ -24,7 +24,7 @@ class Passing(Unreadable):
 
 
 @dataclass(frozen=True)
-class Item:
+class ListedItem:
     """A page or file in the source.
 
     id: its stable id in the source. path: folders and file name below the folder that is filled, by `/`; its
@@ -56,7 +56,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownItem:
     """The state of an item as it was last read."""
 
     version: str
@@ -64,7 +64,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Content:
+class ItemContent:
     """The content of an item. sections: headings with their anchors in the source."""
 
     data: bytes
@@ -78,7 +78,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Access:
+class PathReaders:
     """The readers of what is below a path of the source: names of people and groups here. prefix: "" is everything."""
 
     prefix: str
@@ -95,7 +95,7 @@ class ConnectorContext:
     """
 
     secret: str = ""
-    known: Mapping[str, Known] = field(default_factory=dict)
+    known: Mapping[str, KnownItem] = field(default_factory=dict)
     state: Mapping[str, Any] = field(default_factory=dict)
     pace: Callable[[], None] = lambda: None
     cache: str = ""
@@ -146,14 +146,14 @@ class Connector(ABC):
         """Prepare to read a source. settings: of `wants`. Raises Unreadable."""
 
     @abstractmethod
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         """Yield all items of the source. Raises Unreadable where they cannot be listed completely."""
 
     @abstractmethod
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         """Return the content of an item from `listing`; at least the latest item must work. Raises Unreadable."""
 
-    def rights(self) -> list[Access] | None:
+    def rights(self) -> list[PathReaders] | None:
         """Return the source's access rules, called before `listing`; None without any. Raises Unreadable where they are unclear."""
         return None
 
@@ -164,7 +164,7 @@ class Connector(ABC):
 connectors: Registry[type[Connector]] = Registry("kind of source")
 
 
-def _fold_to_one_line(frozen: Item | Content, *names: str) -> None:
+def _fold_to_one_line(frozen: ListedItem | ItemContent, *names: str) -> None:
     """Fold texts to one line, as they will be stored, so that the next run sees no difference."""
     for name in names:
         object.__setattr__(frozen, name, fold_to_one_line(getattr(frozen, name)))

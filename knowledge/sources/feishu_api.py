@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from django.utils.translation import gettext as _
 
 from knowledge.sources.answers import (
-    Token,
+    ExpiringToken,
     build_answer_error,
     find_nested_value,
     iterate_pages,
@@ -21,7 +21,7 @@ from knowledge.sources.answers import (
     read_json_object,
 )
 from knowledge.sources.base import Passing, Unreadable
-from knowledge.sources.http import MAX_WAIT_S, Client, SourceResponse
+from knowledge.sources.http import MAX_WAIT_S, SourceClient, SourceResponse
 
 TRIES = 4  # of a call that comes too often
 TOO_OFTEN = 99991400
@@ -29,7 +29,7 @@ PAGE = 50  # objects of one answer: the most that it gives
 _EXPLAINED = {400, 401, 403, 404, 429, 500}
 
 
-class Refused(Unreadable):
+class FeishuRefused(Unreadable):
     """The API answers with an error of its own."""
 
 
@@ -38,10 +38,10 @@ class Feishu:
 
     def __init__(self, *, url: str, app_id: str, secret: str, pace: Callable[[], None]) -> None:
         self._url, self._app_id, self._secret = f"{url}/open-apis", app_id, secret
-        self._client = Client(
-            url, sign=Token(self._fetch_token).signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED
+        self._client = SourceClient(
+            url, sign=ExpiringToken(self._fetch_token).signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED
         )
-        self._sign_in = Client(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
+        self._sign_in = SourceClient(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
 
     def ask(self, path: str, **query: Any) -> dict[str, Any]:
         """Return the `data` of an answer. Raises Refused, Passing, Unreadable."""
@@ -80,7 +80,7 @@ class Feishu:
                 return reply
             if code != TOO_OFTEN:
                 why = _("Feishu refuses: %(why)s (%(code)s).")
-                raise Refused(why % {"why": str(reply.get("msg") or "")[:200], "code": code})
+                raise FeishuRefused(why % {"why": str(reply.get("msg") or "")[:200], "code": code})
             _wait_for_rate_limit(answer)
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
 

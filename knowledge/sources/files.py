@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from copilot_site.lib.storage.regular_files import SILENCE_S, run_with_timeout
 from knowledge.parsers.base import list_accepted_extensions, load_parsers
-from knowledge.sources.base import Access, Content, Item, Unreadable
+from knowledge.sources.base import ItemContent, ListedItem, PathReaders, Unreadable
 from knowledge.sources.http import HttpConnector
 from knowledge.sources.rules import FILE, parse_access_rules
 
@@ -34,7 +34,7 @@ def list_readable_types(*, takes_pictures: bool) -> frozenset[str]:
     )
 
 
-class Choice:
+class PathChoice:
     """The choice of a source's paths that become documents: of a type that is read, not hidden, not left out by one of the patterns.
 
     takes_pictures: scans in a share are documents; pictures beside pages are parts of them.
@@ -80,14 +80,14 @@ class HttpFiles(HttpConnector):
     def _address(self, path: str) -> str:
         """Return the address of a file."""
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         check_listed_size(item.path, int(item.memory.get("size", 0)))
         data = self._fetch_file(item.id)
         if data is None:
             raise build_file_gone_error(item.path)
-        return Content(data)
+        return ItemContent(data)
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         return parse_access_rules(self._fetch_file(FILE))
 
     def _fetch_file(self, path: str) -> bytes | None:

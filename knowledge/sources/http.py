@@ -14,8 +14,15 @@ from django.utils.translation import gettext as _
 from pydantic import AfterValidator
 from urllib3.exceptions import HTTPError
 
-from copilot_site.lib.outgoing.addresses import PUBLIC, AddressRefused, Policy, build_page_policy, check_url, parse_url
-from copilot_site.lib.outgoing.http import Session, find_refusal
+from copilot_site.lib.outgoing.addresses import (
+    PUBLIC,
+    AddressPolicy,
+    AddressRefused,
+    build_page_policy,
+    check_url,
+    parse_url,
+)
+from copilot_site.lib.outgoing.http import HttpSession, find_refusal
 from copilot_site.lib.version import AGENT
 from knowledge.sources.base import Connector, ConnectorContext, Passing, Unreadable
 
@@ -42,14 +49,14 @@ class SourceResponse:
         return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
-class _Session(Session):
+class _PlainSession(HttpSession):
     """Follows nothing by itself, and so reads nothing of a redirect: `requests` would read it whole to find the next request."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
 
 
-class Client:
+class SourceClient:
     """One run's way out. headers: sent to the origin of `base` alone, such as what signs in; sign: likewise, for each request's
     method and address. follows_elsewhere: whether a redirect may lead to another origin; where files, rules or rights are read,
     what another server answers is none of them. answers: statuses that are answers here, too, such as errors that the body explains.
@@ -65,7 +72,7 @@ class Client:
         follows_elsewhere: bool = True,
         answers: Collection[int] = (),
     ) -> None:
-        self._session = _Session(build_page_policy())
+        self._session = _PlainSession(build_page_policy())
         self._session.headers["User-Agent"] = AGENT
         self._origin, self._own, self._pace = parse_origin(base), dict(headers or {}), pace
         self._sign = sign or (lambda _method, _url: {})
@@ -148,7 +155,7 @@ class HttpConnector(Connector):
     def connect(self, url: str, reading: ConnectorContext, **options: Any) -> None:
         """Open the client for a server. options: as Client takes them. Raises AddressRefused."""
         check_safe_address(url, has_secret=bool(reading.secret))
-        self._client = Client(url, pace=reading.pace, **options)
+        self._client = SourceClient(url, pace=reading.pace, **options)
 
     def close(self) -> None:
         self._client.close()
@@ -194,7 +201,7 @@ RootOrNone = Annotated[str, AfterValidator(lambda url: validate_url(url).rstrip(
 def check_safe_address(url: str, *, has_secret: bool) -> None:
     """Raise AddressRefused where an address resolves to a forbidden one, or a secret would be sent in the clear."""
     target = check_url(url, build_page_policy())
-    inside = Policy(tuple(entry for entry in build_page_policy().entries if entry != PUBLIC))
+    inside = AddressPolicy(tuple(entry for entry in build_page_policy().entries if entry != PUBLIC))
     is_named = all(inside.allows(target.host, ip_address(address)) for address in target.addresses)
     if has_secret and not url.startswith("https://") and not is_named:
         raise AddressRefused(_("A secret is only sent over https: write the address with https://."))

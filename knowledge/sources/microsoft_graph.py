@@ -14,10 +14,16 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from django.utils.translation import gettext as _
 
-from knowledge.sources.answers import Token, find_nested_value, iterate_pages, list_nested_objects, read_json_object
-from knowledge.sources.base import Content, Passing, Unreadable
+from knowledge.sources.answers import (
+    ExpiringToken,
+    find_nested_value,
+    iterate_pages,
+    list_nested_objects,
+    read_json_object,
+)
+from knowledge.sources.base import ItemContent, Passing, Unreadable
 from knowledge.sources.files import build_cache_path
-from knowledge.sources.http import Client, SourceResponse, parse_origin, strip_url_query
+from knowledge.sources.http import SourceClient, SourceResponse, parse_origin, strip_url_query
 from knowledge.sources.wiki_pages import build_html_document, list_html_sections
 
 HIERARCHICAL = "hierarchicalsharing"
@@ -28,7 +34,7 @@ class NotThere(Unreadable):
     """Graph has nothing at this address, or no longer has it."""
 
 
-class Graph:
+class GraphRoots:
     """url, login: the roots of Graph and of its sign-in, without a slash at the end."""
 
     def __init__(
@@ -37,8 +43,10 @@ class Graph:
         self._url, self._secret = url, secret
         self._token_url = f"{login}/{tenant}/oauth2/v2.0/token"
         self._client_id = client_id
-        self._client = Client(url, sign=Token(self._fetch_token).signed, pace=pace, follows_elsewhere=False)
-        self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
+        self._client = SourceClient(
+            url, sign=ExpiringToken(self._fetch_token).signed, pace=pace, follows_elsewhere=False
+        )
+        self._sign_in = SourceClient(login, pace=pace, follows_elsewhere=False)
 
     def ask(self, path: str) -> dict[str, Any]:
         """Get an answer. path: below the version, or an answer's whole address. Raises NotThere, Unreadable."""
@@ -117,7 +125,7 @@ class Drive:
     is_hierarchical: bool
 
 
-def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
+def read_drive(graph: GraphRoots, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
     """Return a drive as it is now. cache: as Reading has it. is_whole: from the start; else by the changes since it was read last.
 
     Raises Unreadable.
@@ -134,7 +142,7 @@ def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Dr
     return drive
 
 
-def _read_changes(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
+def _read_changes(graph: GraphRoots, drive_id: str, before: Drive | None) -> Drive:
     items = dict(before.items) if before else {}
     path, is_hierarchical = before.link if before else f"drives/{drive_id}/root/delta", True
     while True:
@@ -194,7 +202,7 @@ SELECT = "id,title,webUrl,eTag,publishingState,parentReference"
 
 
 @dataclass(frozen=True)
-class Page:
+class SharePointPage:
     """library: id of the list that it lies in. is_published: as it is now; was_published: once, and is edited since."""
 
     id: str
@@ -205,7 +213,7 @@ class Page:
     was_published: bool
 
 
-def list_site_pages(graph: Graph, site: str) -> dict[str, Page]:
+def list_site_pages(graph: GraphRoots, site: str) -> dict[str, SharePointPage]:
     """Return the pages of a site, by their `normalise_page_path` keys."""
     found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
     return {normalise_page_path(str(item.get("webUrl") or "")): _build_page(item) for item in found}
@@ -216,23 +224,23 @@ def normalise_page_path(url: str) -> str:
     return unquote(urlsplit(url).path).casefold()
 
 
-def read_site_page(graph: Graph, site: str, page_id: str) -> Content:
+def read_site_page(graph: GraphRoots, site: str, page_id: str) -> ItemContent:
     """Return the content of a published page. Raises NotThere, Unreadable."""
     reply = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
     page = _build_page(reply)
     if not page.is_published:
         raise Unreadable(format_editing_notice(page))
     body = f"<h1>{escape(page.title)}</h1>{''.join(_iterate_web_parts(reply.get('canvasLayout')))}"
-    return Content(build_html_document(page.title, body), title=page.title, sections=list_html_sections(body))
+    return ItemContent(build_html_document(page.title, body), title=page.title, sections=list_html_sections(body))
 
 
-def format_editing_notice(page: Page) -> str:
+def format_editing_notice(page: SharePointPage) -> str:
     return _("“%(name)s” is being edited there: it is read again when it is published.") % {"name": page.title}
 
 
-def _build_page(data: Mapping[str, Any]) -> Page:
+def _build_page(data: Mapping[str, Any]) -> SharePointPage:
     state = data.get("publishingState")
-    return Page(
+    return SharePointPage(
         id=str(data.get("id") or ""),
         title=str(data.get("title") or ""),
         version=str(data.get("eTag") or "")[:200],

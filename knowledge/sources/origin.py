@@ -12,7 +12,7 @@ from knowledge.sources.reading import find_connector_type
 
 
 @dataclass(frozen=True)
-class Origin:
+class SourceOrigin:
     """noun: its kind in the source, such as a wiki page. path: without folders for people who do not see the folder here.
 
     url: of the cited heading where it can be linked to, "" where there is none.
@@ -29,7 +29,9 @@ class Origin:
     gone_at: datetime | None
 
 
-def find_document_origin(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
+def find_document_origin(
+    principal: Principal, document: Document, heading_path: Sequence[str] = ()
+) -> SourceOrigin | None:
     """Return a document's origin; None without a source, or if hidden from this person."""
     rows = SourceItem.objects.visible_to(principal).filter(document=document).select_related("source")
     row = rows.first()
@@ -37,7 +39,7 @@ def find_document_origin(principal: Principal, document: Document, heading_path:
         return None
     is_place_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
     url = find_section_url(row.url, row.sections, tuple(heading_path))
-    return Origin(
+    return SourceOrigin(
         source=row.source.name,
         noun=str(find_connector_type(row.source.kind).noun),
         path=row.path if is_place_seen else PurePosixPath(row.path).name,

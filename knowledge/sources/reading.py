@@ -21,8 +21,8 @@ from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import (
     Connector,
     ConnectorContext,
-    Item,
-    Known,
+    KnownItem,
+    ListedItem,
     Missed,
     Settings,
     connectors,
@@ -32,7 +32,7 @@ from knowledge.sources.base import (
 from knowledge.sources.files import remove_cache
 from knowledge.sources.rights import CLOSED, apply_source_rights, read_stated_rights, require_matched_rules
 from knowledge.sources.runs import (
-    Overtaken,
+    SourceLeaseLost,
     build_leased_pace,
     clean_foreign_text,
     count_consecutive_failures,
@@ -49,7 +49,7 @@ MAX_COUNTED = 2_000  # pages that a try counts; finding out more takes as long a
 
 
 @dataclass(frozen=True)
-class Preview:
+class SourcePreview:
     """The result of a trial. count: pages, at least so many where is_more. problems: sentences about unreadable items."""
 
     count: int
@@ -85,7 +85,7 @@ def validate_settings(kind: str, given: Mapping[str, Any]) -> Settings:
     return checked
 
 
-def preview_source(source: Source, *, secret: str) -> Preview:
+def preview_source(source: Source, *, secret: str) -> SourcePreview:
     """Return what a source, stored or not, would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
@@ -99,20 +99,20 @@ def preview_source(source: Source, *, secret: str) -> Preview:
         remove_cache(cache)
 
 
-def _preview_listing(connector: Connector) -> Preview:
+def _preview_listing(connector: Connector) -> SourcePreview:
     titles: list[str] = []
     problems: list[str] = []
     found = 0
     for item in map(normalise_item, connector.listing()):
-        if not isinstance(item, Item):
+        if not isinstance(item, ListedItem):
             problems.append(clean_foreign_text(item.why))
             continue
         found += 1
         if len(titles) < TITLES:
             titles.append(item.title or item.path)
         if found == MAX_COUNTED:
-            return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
-    return Preview(found, False, tuple(titles), tuple(problems[:TITLES]))
+            return SourcePreview(found, True, tuple(titles), tuple(problems[:TITLES]))
+    return SourcePreview(found, False, tuple(titles), tuple(problems[:TITLES]))
 
 
 def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
@@ -127,7 +127,7 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
     problem = ""
     try:
         _import_listing(source, run)
-    except Overtaken:
+    except SourceLeaseLost:
         return run
     except CopilotError as error:
         problem = str(error)
@@ -137,7 +137,7 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
         problem = _("Something went wrong here: see the log of the worker.")
     try:
         finish_source_run(run, problem=problem)
-    except Overtaken:
+    except SourceLeaseLost:
         return run
     _schedule_next_run(source)
     return run
@@ -145,13 +145,13 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
 
 def _import_listing(source: Source, run: SourceRun) -> None:
     items = load_source_items(source)
-    known = {row.original_id: Known(row.version, row.memory) for row in items.values() if not row.failure}
+    known = {row.original_id: KnownItem(row.version, row.memory) for row in items.values() if not row.failure}
     pace = build_leased_pace(run, Pace(source.most_per_minute))
     reading = ConnectorContext(open_source_secret(source), known, source.state, pace, cache=str(source.pk))
     connector = _build_connector(source, reading)
     try:
         accesses = read_stated_rights(source, connector)
-        listing: Iterable[Item | Missed] = map(normalise_item, connector.listing())
+        listing: Iterable[ListedItem | Missed] = map(normalise_item, connector.listing())
         if accesses:
             listing = _collect_listing(run, listing)
             require_matched_rules(accesses, listing)
@@ -164,9 +164,9 @@ def _import_listing(source: Source, run: SourceRun) -> None:
         Source.unscoped.filter(pk=source.pk).update(state={**connector.state, CLOSED: closed})
 
 
-def _collect_listing(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
+def _collect_listing(run: SourceRun, listing: Iterable[ListedItem | Missed]) -> list[ListedItem | Missed]:
     """Return a listing to its end, while the run keeps its lease."""
-    found, told_at = list[Item | Missed](), time.monotonic()
+    found, told_at = list[ListedItem | Missed](), time.monotonic()
     for item in listing:
         found.append(item)
         if time.monotonic() - told_at > PROGRESS_S:
@@ -212,7 +212,7 @@ def _build_seal_purpose(address: str) -> str:
 MAX = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem has them
 
 
-def normalise_item(each: Item | Missed) -> Item | Missed:
+def normalise_item(each: ListedItem | Missed) -> ListedItem | Missed:
     """Return an item with its path in NFC, as rules are read; one that cannot be stored is missed, without stopping the others."""
     if isinstance(each, Missed):
         return each

@@ -13,14 +13,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from authz.permissions import Right
-from authz.rights.grants import Origin, grant_rights, sync_origin_grants
+from authz.rights.grants import GrantOrigin, grant_rights, sync_origin_grants
 from authz.rights.holders import Holder, find_inherited_grants
 from knowledge.models import Folder, FolderLink, Source, SourceItem, SourceRun
 from knowledge.parsers.base import list_accepted_extensions, load_parsers
 from knowledge.services.access import break_inheritance, restore_inheritance
 from knowledge.services.folders import ensure_path
 from knowledge.services.tree import lock_tree
-from knowledge.sources.base import Access, Connector, Item, Missed, Unreadable
+from knowledge.sources.base import Connector, ListedItem, Missed, PathReaders, Unreadable
 from knowledge.sources.rules import normalise_folder_path
 from knowledge.sources.runs import lock_held_run, record_run_failure
 
@@ -28,7 +28,7 @@ CLOSED = "closed_folders"  # in the state of a source: what `apply_source_rights
 _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
-def read_stated_rights(source: Source, connector: Connector) -> list[Access]:
+def read_stated_rights(source: Source, connector: Connector) -> list[PathReaders]:
     """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
     accesses = connector.rights() if source.takes_rights else []
     if accesses is None:
@@ -39,11 +39,11 @@ def read_stated_rights(source: Source, connector: Connector) -> list[Access]:
     return accesses
 
 
-def require_matched_rules(accesses: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
+def require_matched_rules(accesses: Iterable[PathReaders], listed: Iterable[ListedItem | Missed]) -> None:
     """Raise Unreadable for a rule that matches nothing: it may be misspelt and leave the intended folder open."""
     folders, dark = set[str](), list[str]()
     for item in listed:
-        path = normalise_folder_path(item.path if isinstance(item, Item) else item.id)
+        path = normalise_folder_path(item.path if isinstance(item, ListedItem) else item.id)
         folders.update(_list_parent_paths(path))
         if isinstance(item, Missed) and item.is_branch:
             dark.append(path)
@@ -58,7 +58,7 @@ def require_matched_rules(accesses: Iterable[Access], listed: Iterable[Item | Mi
             )
 
 
-def apply_source_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
+def apply_source_rights(run: SourceRun, source: Source, accesses: list[PathReaders]) -> dict[str, list[str]]:
     """Apply access rules before importing items. Return {path: ids of the folders that this source closed for it}.
 
     Raises Unreadable where a folder that a rule closes does not hold what it should: what is granted stays then.
@@ -74,7 +74,7 @@ def end_source_grants(source: Source) -> None:
     sync_origin_grants(_build_origin(source), Right.VIEW, [], on=Folder)
 
 
-def _settle_rights(run: SourceRun, source: Source, accesses: list[Access]) -> dict[str, list[str]]:
+def _settle_rights(run: SourceRun, source: Source, accesses: list[PathReaders]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
     ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, list[Folder]]()
     wanted: list[tuple[Folder, Holder]] = []
@@ -139,7 +139,7 @@ def _stop_inheritance(folder: Folder) -> bool:
     return True
 
 
-def _find_holders(run: SourceRun, access: Access) -> Iterable[Holder]:
+def _find_holders(run: SourceRun, access: PathReaders) -> Iterable[Holder]:
     """Return the people and groups with these names here; unknown names grant nothing."""
     users = {user.username: user for user in User.objects.filter(username__in=access.users)}
     groups = {group.name: group for group in Group.objects.filter(name__in=access.groups)}
@@ -150,7 +150,7 @@ def _find_holders(run: SourceRun, access: Access) -> Iterable[Holder]:
     return [*users.values(), *groups.values()]
 
 
-def _refuse_file_rules(accesses: Iterable[Access]) -> None:
+def _refuse_file_rules(accesses: Iterable[PathReaders]) -> None:
     """Raise Unreadable for a rule that names a file: rules are for folders and would leave the file open."""
     load_parsers()
     for access in accesses:
@@ -161,5 +161,5 @@ def _refuse_file_rules(accesses: Iterable[Access]) -> None:
             )
 
 
-def _build_origin(source: Source) -> Origin:
-    return Origin(source.pk, source.name)
+def _build_origin(source: Source) -> GrantOrigin:
+    return GrantOrigin(source.pk, source.name)

@@ -19,13 +19,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from authz.sign_in.addresses import find_accounts_by_address, fold_address
 from copilot_site.lib.text.one_line import tidy_line
-from knowledge.sources.base import Access, Unreadable
+from knowledge.sources.base import PathReaders, Unreadable
 
 FILE = ".rights.yaml"
 MAX_BYTES = 1_000_000
 
 
-class _Rule(BaseModel):
+class _SourceRule(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     below: str
@@ -36,7 +36,7 @@ class _Rule(BaseModel):
 class _Rules(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    rights: list[_Rule]
+    rights: list[_SourceRule]
 
 
 def normalise_folder_path(path: str) -> str:
@@ -49,7 +49,7 @@ def list_path_prefixes(folders: Sequence[str]) -> list[str]:
     return [normalise_folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
-def parse_access_rules(data: bytes | None) -> list[Access]:
+def parse_access_rules(data: bytes | None) -> list[PathReaders]:
     """Parse rules. data: of the file; None without one. Raises Unreadable for anything ambiguous."""
     if data is not None and len(data) > MAX_BYTES:
         raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
@@ -65,7 +65,7 @@ def parse_access_rules(data: bytes | None) -> list[Access]:
         prefix = normalise_folder_path(rule.below)
         if prefix in found or ".." in prefix.split("/"):
             raise Unreadable(_("%(file)s contradicts itself about “%(below)s”.") % {"file": FILE, "below": rule.below})
-        found[prefix] = Access(prefix, frozenset(rule.people), frozenset(rule.groups))
+        found[prefix] = PathReaders(prefix, frozenset(rule.people), frozenset(rule.groups))
     if "" not in found:
         raise Unreadable(_("%(file)s does not say who can see everything else.") % {"file": FILE})
     return list(found.values())

@@ -15,7 +15,7 @@ from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.process_names import find_process_name, has_process_ended
-from knowledge.models import RunState, Source, SourceRun, Trigger, WebhookEvent
+from knowledge.models import Source, SourceRun, SourceRunState, Trigger, WebhookEvent
 from knowledge.models.sources import MAX_PROBLEMS
 from knowledge.webhooks.announcing import announce_event
 
@@ -24,7 +24,7 @@ KEEP_S = 60.0  # between two times that a run keeps its lease while it asks
 COUNTS = ("seen", "added", "changed", "moved", "unchanged", "withdrawn", "failed")
 
 
-class Overtaken(Exception):
+class SourceLeaseLost(Exception):
     """The run lost its lease, and another one may be under way."""
 
 
@@ -32,7 +32,7 @@ class Overtaken(Exception):
 def start_source_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
     """Start a run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
     Source.unscoped.select_for_update().get(pk=source.pk)
-    running = SourceRun.objects.filter(source=source, state=RunState.RUNNING).first()
+    running = SourceRun.objects.filter(source=source, state=SourceRunState.RUNNING).first()
     if running is not None:
         if not _is_abandoned(running):
             return None
@@ -50,11 +50,11 @@ def start_source_run(source: Source, trigger: Trigger, *, by: Principal | None =
 def close_abandoned_source_runs() -> list[Source]:
     """Close the runs that lost their process; return their sources."""
     closed = []
-    for seen in SourceRun.objects.filter(state=RunState.RUNNING):
+    for seen in SourceRun.objects.filter(state=SourceRunState.RUNNING):
         if _is_abandoned(seen):
             with transaction.atomic():
                 source = Source.unscoped.select_for_update().get(pk=seen.source_id)
-                if run := SourceRun.objects.filter(pk=seen.pk, state=RunState.RUNNING).first():
+                if run := SourceRun.objects.filter(pk=seen.pk, state=SourceRunState.RUNNING).first():
                     _close_abandoned_run(run)
                     closed.append(source)
     return closed
@@ -67,15 +67,15 @@ def _is_abandoned(run: SourceRun) -> bool:
 
 def _close_abandoned_run(run: SourceRun) -> None:
     run.problem = _("Its worker ended too early.")
-    _close_run(run, RunState.FAILED)
+    _close_run(run, SourceRunState.FAILED)
 
 
 def store_run_progress(run: SourceRun) -> None:
     """Store a run's progress, and keep its lease. Raises Overtaken."""
     counts = {name: getattr(run, name) for name in COUNTS}
-    held = SourceRun.objects.filter(pk=run.pk, state=RunState.RUNNING)
+    held = SourceRun.objects.filter(pk=run.pk, state=SourceRunState.RUNNING)
     if not held.update(lease_expires_at=timezone.now() + LEASE, problems=run.problems, **counts):
-        raise Overtaken
+        raise SourceLeaseLost
 
 
 def build_leased_pace(run: SourceRun, pace: Callable[[], None]) -> Callable[[], None]:
@@ -94,8 +94,8 @@ def build_leased_pace(run: SourceRun, pace: Callable[[], None]) -> Callable[[], 
 
 def lock_held_run(run: SourceRun) -> None:
     """Lock a run that still holds its source, inside the caller's transaction. Raises Overtaken."""
-    if not SourceRun.objects.select_for_update().filter(pk=run.pk, state=RunState.RUNNING).exists():
-        raise Overtaken
+    if not SourceRun.objects.select_for_update().filter(pk=run.pk, state=SourceRunState.RUNNING).exists():
+        raise SourceLeaseLost
 
 
 def record_run_failure(run: SourceRun, what: str, why: str) -> None:
@@ -117,12 +117,12 @@ def finish_source_run(run: SourceRun, *, problem: str = "") -> None:
     run.problem = clean_foreign_text(problem)[:500]
     touched = run.added + run.changed + run.moved + run.unchanged + run.withdrawn
     if problem and not touched:
-        _close_run(run, RunState.FAILED)
+        _close_run(run, SourceRunState.FAILED)
     else:
-        _close_run(run, RunState.PARTIAL if problem or run.failed else RunState.DONE)
+        _close_run(run, SourceRunState.PARTIAL if problem or run.failed else SourceRunState.DONE)
 
 
-def _close_run(run: SourceRun, state: RunState) -> None:
+def _close_run(run: SourceRun, state: SourceRunState) -> None:
     run.state, run.finished_at, run.lease_expires_at = state, timezone.now(), None
     run.save()
     path = reverse("source-of-documents", args=[run.source_id])
@@ -142,7 +142,7 @@ def count_consecutive_failures(source: Source) -> int:
     )
     count = 0
     for state in states[:10]:
-        if state not in {RunState.FAILED, RunState.PARTIAL}:
+        if state not in {SourceRunState.FAILED, SourceRunState.PARTIAL}:
             break
         count += 1
     return count

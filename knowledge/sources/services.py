@@ -23,10 +23,16 @@ from authz.principal import Principal
 from authz.rights.governing import filter_governed_rows, get_governed
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.storage.sealing import SealBroken, seal_text, unseal_text
-from knowledge.models import Folder, RunState, Source, SourceItem, SourceRun
+from knowledge.models import Folder, Source, SourceItem, SourceRun, SourceRunState
 from knowledge.services.originals import withdraw_document
 from knowledge.sources.files import remove_cache
-from knowledge.sources.reading import Preview, open_source_secret, preview_source, seal_source_secret, validate_settings
+from knowledge.sources.reading import (
+    SourcePreview,
+    open_source_secret,
+    preview_source,
+    seal_source_secret,
+    validate_settings,
+)
 from knowledge.sources.rights import CLOSED, end_source_grants
 from knowledge.sources.schedule import compute_next_run
 
@@ -56,7 +62,7 @@ def find_newest_runs(sources: Iterable[Source]) -> dict[UUID, SourceRun]:
 def count_failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> int:
     """Return how many sources that this person manages failed, wholly or in part, in their last run."""
     runs = find_newest_runs(list_managed_sources(principal, user).filter(is_active=True))
-    return sum(run.state in (RunState.FAILED, RunState.PARTIAL) for run in runs.values())
+    return sum(run.state in (SourceRunState.FAILED, SourceRunState.PARTIAL) for run in runs.values())
 
 
 def find_managed_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, source_id: UUID) -> Source:
@@ -97,7 +103,7 @@ def list_nameable_problems(
     return problems
 
 
-def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:
+def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> SourcePreview:
     """Return what a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
     _require_connect_right(by)
     settings = validate_settings(source.kind, source.settings)

@@ -26,7 +26,7 @@ from knowledge.services.originals import (
 )
 from knowledge.services.tree import lock_tree
 from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document, clean_filename
-from knowledge.sources.base import Connector, Content, Item, Missed, Passing, Unreadable
+from knowledge.sources.base import Connector, ItemContent, ListedItem, Missed, Passing, Unreadable
 from knowledge.sources.runs import clean_foreign_text, lock_held_run, record_run_failure, store_run_progress
 
 log = structlog.get_logger(__name__)
@@ -55,12 +55,12 @@ class Keeper:
     checked: list[int] = field(default_factory=list)
     told_at: float = 0.0
 
-    def keep_all(self, listing: Iterable[Item | Missed]) -> None:
+    def keep_all(self, listing: Iterable[ListedItem | Missed]) -> None:
         """Import all listed items, then process missing ones. listing: of `normalise_item`.
 
         Raises Unreadable where the listing ends early, Overtaken.
         """
-        later: list[Item] = []
+        later: list[ListedItem] = []
         for entry in listing:
             if isinstance(entry, Missed):
                 self._record_missed(entry)
@@ -85,7 +85,7 @@ class Keeper:
             self.seen.add(original_id)
             self.run.seen += 1
 
-    def _may_be_moved(self, item: Item) -> bool:
+    def _may_be_moved(self, item: ListedItem) -> bool:
         return self.connector.ids_are_paths and item.id not in self.items and item.was not in self.items
 
     def _record_missed(self, missed: Missed) -> None:
@@ -95,7 +95,7 @@ class Keeper:
             self._count_seen_item(missed.id)
         self._record_failure(missed.id, missed.id, missed.why)
 
-    def _try_item(self, item: Item) -> None:
+    def _try_item(self, item: ListedItem) -> None:
         """Import one item; a failure is recorded and tried again by the next run."""
         try:
             self._import_item(item)
@@ -107,7 +107,7 @@ class Keeper:
             log.warning("source.item_failed", source=str(self.source.pk), item=item.id, exc_info=True)
             self._record_failure(item.id, item.path, _("It cannot be stored as it is: the log of the worker says why."))
 
-    def _import_item(self, item: Item) -> None:
+    def _import_item(self, item: ListedItem) -> None:
         row = self.items.get(item.id) or self._find_renamed_row(item)
         if row is not None and _is_kept_out(row):
             self._keep_item_out(row, item)
@@ -150,7 +150,7 @@ class Keeper:
         self.checked.append(row.pk)
         setattr(self.run, outcome, getattr(self.run, outcome) + 1)
 
-    def _store_content(self, row: SourceItem, item: Item, content: Content, sha256: str) -> str:
+    def _store_content(self, row: SourceItem, item: ListedItem, content: ItemContent, sha256: str) -> str:
         """Store an item's content as a document. Return the name of the run's counter for it."""
         title = item.title or content.title
         *folders, filename = PurePosixPath(item.path).parts
@@ -171,7 +171,7 @@ class Keeper:
         upload = self._add_document(document.folder, incoming, {document.filename: document})
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
 
-    def _keep_item_out(self, row: SourceItem, item: Item) -> None:
+    def _keep_item_out(self, row: SourceItem, item: ListedItem) -> None:
         """Keep deleted documents out and trashed ones unchanged; only the item's id in the source is updated.
 
         A changed file whose document was deleted for good is read, so that it is known by its text once it is renamed.
@@ -192,7 +192,7 @@ class Keeper:
             self.stored.append(upload.version)
         return upload
 
-    def _update_unchanged_item(self, row: SourceItem, item: Item) -> None:
+    def _update_unchanged_item(self, row: SourceItem, item: ListedItem) -> None:
         """Process an unchanged item, which may have been moved, or be back."""
         facts = (item.id, item.path, item.url or row.url, item.author or row.author, item.title or row.title)
         if row.gone_at is None and facts == (row.original_id, row.path, row.url, row.author, row.title):
@@ -207,7 +207,7 @@ class Keeper:
             row.save()
         self._count_outcome(row, "moved" if has_moved else "added" if was_back else "unchanged")
 
-    def _move_to_item_path(self, row: SourceItem, document: Document, item: Item, title: str) -> bool:
+    def _move_to_item_path(self, row: SourceItem, document: Document, item: ListedItem, title: str) -> bool:
         """Follow a new path or title, unless the document was moved here by hand. Return whether it was moved."""
         has_moved = row.path != item.path
         title = title if title != row.title else ""
@@ -229,7 +229,7 @@ class Keeper:
             document.withdrawn_at = None
         return was_withdrawn
 
-    def _set_origin_facts(self, row: SourceItem, item: Item, content: Content | None) -> None:
+    def _set_origin_facts(self, row: SourceItem, item: ListedItem, content: ItemContent | None) -> None:
         """Set the facts about a document's origin: its address, author and time in the source."""
         self.items.pop(row.original_id, None)  # its id may have changed
         row.original_id, row.path = item.id, item.path
@@ -243,11 +243,11 @@ class Keeper:
         if content is not None:
             row.sections = [list(section) for section in content.sections]
 
-    def _find_renamed_row(self, item: Item) -> SourceItem | None:
+    def _find_renamed_row(self, item: ListedItem) -> SourceItem | None:
         """Return the row of an item under its previous id, where the connector knows that."""
         return self.items.get(item.was) if item.was and item.was not in self.seen else None
 
-    def _fetch_content(self, item: Item) -> Content:
+    def _fetch_content(self, item: ListedItem) -> ItemContent:
         for wait in WAITS_S:
             try:
                 return self.connector.fetch(item)
@@ -267,7 +267,7 @@ class Keeper:
             if original_id not in self.seen and not any(original_id.startswith(dark) for dark in self.dark):
                 yield row
 
-    def _refuse_empty_listing(self, later: list[Item]) -> None:
+    def _refuse_empty_listing(self, later: list[ListedItem]) -> None:
         """Refuse an empty listing: an unmounted share looks like an empty one."""
         here = [row for row in self.items.values() if row.gone_at is None]
         if here and not self.seen and not self.dark:

@@ -22,7 +22,7 @@ from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigg
 from knowledge.services.folders import ensure_path, find_root_folder, split_folder_path
 from knowledge.sources.base import connectors, load_connectors
 from knowledge.sources.forms import SourceForm
-from knowledge.sources.reading import Preview, find_connector_type
+from knowledge.sources.reading import SourcePreview, find_connector_type
 from knowledge.sources.services import (
     authenticate_webhook_call,
     create_webhook_secret,
@@ -73,7 +73,7 @@ def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBa
     form = SourceForm(
         posted, instance=Source(kind=kind), bases=filter_governed_rows(KnowledgeBase, by).order_by("name")
     )
-    found: Preview | None = None
+    found: SourcePreview | None = None
     if form.is_valid():
         try:
             if "try" in request.POST:
@@ -112,7 +112,7 @@ def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpRespon
     if request.method == "POST" and not may:
         raise PermissionDenied(_("Only administrators set where documents come from."))
     form = SourceForm(request.POST if request.method == "POST" else None, instance=source) if may else None
-    found: Preview | None = None
+    found: SourcePreview | None = None
     if form is not None and form.is_valid():
         try:
             if "try" not in request.POST:
@@ -137,7 +137,7 @@ def _save_source(request: HttpRequest, form: SourceForm) -> HttpResponse:
 
 
 def _build_page_context(
-    request: HttpRequest, by: Principal, kept_id: UUID, form: SourceForm | None, found: Preview | None
+    request: HttpRequest, by: Principal, kept_id: UUID, form: SourceForm | None, found: SourcePreview | None
 ) -> dict[str, object]:
     source = Source.unscoped.select_related("folder__knowledge_base").get(pk=kept_id)  # as it is stored
     items = SourceItem.unscoped.filter(source=source)

@@ -14,8 +14,8 @@ from lxml import etree, html
 from copilot_site.lib.outgoing.addresses import AddressRefused, parse_url
 from knowledge.parsers.formats.html import decode_page
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.html.hidden import Look, Looks
-from knowledge.sources.base import Content, Unreadable
+from knowledge.parsers.html.hidden import InheritedLook, Looks
+from knowledge.sources.base import ItemContent, Unreadable
 
 MAX_BYTES = 5_000_000  # of HTML
 MAX_LINKS = 5_000  # of one page
@@ -25,11 +25,11 @@ _HEADINGS = "//h1|//h2|//h3|//h4|//h5|//h6"
 
 
 @dataclass(frozen=True)
-class Page:
+class ParsedWebPage:
     """links: absolute addresses without fragments, in order. canonical: "" where the page names none. is_for_browsers: says nothing
     without its scripts. may_keep, may_follow: what it tells robots."""
 
-    content: Content
+    content: ItemContent
     links: tuple[str, ...]
     canonical: str
     is_for_browsers: bool
@@ -37,7 +37,7 @@ class Page:
     may_follow: bool
 
 
-def parse_web_page(body: bytes, url: str, content_type: str = "") -> Page:
+def parse_web_page(body: bytes, url: str, content_type: str = "") -> ParsedWebPage:
     """Parse a page. Raises Unreadable for other content."""
     if len(body) > MAX_BYTES:
         raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MAX_BYTES // 1_000_000})
@@ -53,7 +53,7 @@ def parse_web_page(body: bytes, url: str, content_type: str = "") -> Page:
         content = _extract_content(tree, sections)
     except (etree.LxmlError, ValueError, RecursionError) as error:
         raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
-    return Page(
+    return ParsedWebPage(
         content,
         links,
         canonical=_build_absolute_url(base, canonical) if canonical else "",
@@ -63,7 +63,7 @@ def parse_web_page(body: bytes, url: str, content_type: str = "") -> Page:
     )
 
 
-def _extract_content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
+def _extract_content(tree: Any, sections: tuple[tuple[str, str], ...]) -> ItemContent:
     from trafilatura import extract
     from trafilatura.metadata import extract_metadata
 
@@ -81,7 +81,7 @@ def _extract_content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Conten
     )
     inside = re.sub(r"</?(html|body)>", "", body or "")
     page = f'<html lang="{escape(language)}"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{inside}</body></html>'
-    return Content(
+    return ItemContent(
         page.encode(),
         title=title[:300],
         author=(metadata.author or "" if metadata else "")[:200],
@@ -94,7 +94,7 @@ def _remove_hidden_content(tree: Any) -> None:
     """Remove hidden content from a page. Struck-out text stays; scripts and styles are left alone."""
     looks = Looks(tree)
 
-    def look_at(element: Any, above: Look) -> None:
+    def look_at(element: Any, above: InheritedLook) -> None:
         look = looks.of(element, above)
         is_unseen = look.why_unseen not in (None, HiddenReason.STRUCK)
         if is_unseen and element.text:
@@ -107,7 +107,7 @@ def _remove_hidden_content(tree: Any) -> None:
         if look.reason not in (None, HiddenReason.STRUCK) and not above.reason and element.getparent() is not None:
             element.drop_tree()
 
-    look_at(tree, Look())
+    look_at(tree, InheritedLook())
 
 
 def _iterate_links(tree: Any, base: str) -> Iterator[str]:

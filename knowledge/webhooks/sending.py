@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing.addresses import build_http_service_policy
-from copilot_site.lib.outgoing.http import Session, find_refusal
+from copilot_site.lib.outgoing.http import HttpSession, find_refusal
 from copilot_site.lib.version import AGENT
 from knowledge.models import DeliveryState, WebhookDelivery
 from knowledge.webhooks.setting_up import SecretLost, open_webhook_secret
@@ -84,7 +84,7 @@ def _post_delivery(delivery: WebhookDelivery) -> tuple[int | None, str]:
         }  # fmt: skip
         timeout = (CONNECT_S, SILENCE_S)
         with (
-            Session(build_http_service_policy(url)) as session,
+            HttpSession(build_http_service_policy(url)) as session,
             session.post(
                 url, data=body, headers=headers, stream=True, allow_redirects=False, timeout=timeout
             ) as answer,

@@ -9,8 +9,8 @@ import pytest
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Source
 from knowledge.sources.answers import iterate_pages
-from knowledge.sources.base import Connector, ConnectorContext, Item, Unreadable, connectors, load_connectors
-from knowledge.sources.reading import Preview, find_connector_type, preview_source, validate_settings
+from knowledge.sources.base import Connector, ConnectorContext, ListedItem, Unreadable, connectors, load_connectors
+from knowledge.sources.reading import SourcePreview, find_connector_type, preview_source, validate_settings
 from tests.site_server import Page, Reply, Site, serving_pages
 
 load_connectors()
@@ -92,7 +92,7 @@ def test_a_server_of_another_kind_brings_nothing(kind: str, settings: Any) -> No
     with serving_pages({}) as site:
         for reply in replies[:2] if kind == "web" else replies:
             site.pages = Everywhere(reply)
-            found = Preview(0, False, (), ("refused",))
+            found = SourcePreview(0, False, (), ("refused",))
             with suppress(Unreadable):
                 found = preview_source(source_of(kind, f"{site.url}/"), secret="")
             assert (found.count, found.titles) == (0, ()), reply
@@ -104,7 +104,7 @@ def test_what_another_server_answers_is_neither_a_list_nor_a_file_nor_rights(kin
     with serving_pages({}) as site:
         site.pages = Everywhere(moved)
         connector = opened(kind, f"{site.url}/", "tea")
-        item = Item("a.md", "a.md", "1")
+        item = ListedItem("a.md", "a.md", "1")
         for read in (lambda: list(connector.listing()), lambda: connector.fetch(item), connector.rights):
             with pytest.raises(Unreadable):
                 read()

@@ -13,12 +13,12 @@ import requests
 from agent.providers.base import ModelError, ModelMisconfigured
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
-from copilot_site.lib.outgoing.addresses import Policy
-from copilot_site.lib.outgoing.http import Session
+from copilot_site.lib.outgoing.addresses import AddressPolicy
+from copilot_site.lib.outgoing.http import HttpSession
 from tests.modelserver import Step, says, serving
 
 NAME = "service.copilot.test"
-HERE = Policy(("localhost",))
+HERE = AddressPolicy(("localhost",))
 LIMITS = ModelLimits(attempts=1)
 ASKED = [{"role": "user", "content": "a question of a person"}]
 
@@ -74,7 +74,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def text_of(base_url: str, policy: Policy | None) -> str:
+async def text_of(base_url: str, policy: AddressPolicy | None) -> str:
     model = OpenAICompatible(
         ServedModel("scripted", base_url, "m", "a key", limits=LIMITS, policy=policy), breaker=Breaker()
     )
@@ -88,7 +88,7 @@ async def test_a_model_is_asked_where_its_policy_allows() -> None:
     with serving(says("Hello."), says("Hello.")) as server:
         assert await text_of(server.base_url, HERE) == "Hello."
         with pytest.raises(ModelMisconfigured, match="COPILOT_OUTGOING_ALLOW"):
-            await text_of(server.base_url, Policy(("private", "public")))
+            await text_of(server.base_url, AddressPolicy(("private", "public")))
         assert len(server.requests) == 1
         assert await text_of(server.base_url, None) == "Hello.", "the operator's own word is not asked twice"
 
@@ -96,12 +96,12 @@ async def test_a_model_is_asked_where_its_policy_allows() -> None:
 async def test_a_model_is_asked_at_the_address_that_was_checked(asked: list[str]) -> None:
     """The name leads elsewhere at the second look: there is none. The Host header still has the name."""
     with serving(says("Hello.")) as server:
-        assert await text_of(server.base_url.replace("127.0.0.1", NAME), Policy(("127.0.0.1", NAME))) == "Hello."
+        assert await text_of(server.base_url.replace("127.0.0.1", NAME), AddressPolicy(("127.0.0.1", NAME))) == "Hello."
     assert asked == [NAME]
 
 
 @pytest.mark.parametrize("policy", [HERE, None])
-async def test_a_model_that_sends_elsewhere_is_not_followed(policy: Policy | None) -> None:
+async def test_a_model_that_sends_elsewhere_is_not_followed(policy: AddressPolicy | None) -> None:
     with http_server() as elsewhere, serving(Step(status=307, headers={"Location": elsewhere.url})) as server:
         with pytest.raises(ModelMisconfigured, match="307"):
             await text_of(server.base_url, policy)
@@ -110,7 +110,7 @@ async def test_a_model_that_sends_elsewhere_is_not_followed(policy: Policy | Non
 
 @pytest.mark.parametrize("policy", [HERE, None])
 async def test_what_the_environment_says_to_openai_is_for_the_operator_s_own_address(
-    policy: Policy | None, monkeypatch: pytest.MonkeyPatch
+    policy: AddressPolicy | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{name}", "of the host")
@@ -123,12 +123,12 @@ async def test_what_the_environment_says_to_openai_is_for_the_operator_s_own_add
 
 
 def test_a_session_connects_where_its_policy_allows(asked: list[str]) -> None:
-    with http_server() as server, Session(HERE) as session, Session(Policy(("private",))) as narrow:
+    with http_server() as server, HttpSession(HERE) as session, HttpSession(AddressPolicy(("private",))) as narrow:
         assert session.get(server.url, timeout=5).status_code == 200
         with pytest.raises(requests.ConnectionError, match="COPILOT_OUTGOING_ALLOW"):
             narrow.get(server.url, timeout=5)
         assert len(server.requests) == 1
-        with Session(Policy(("127.0.0.1", NAME))) as named:
+        with HttpSession(AddressPolicy(("127.0.0.1", NAME))) as named:
             assert named.get(server.url.replace("127.0.0.1", NAME), timeout=5).status_code == 200
         assert server.requests[-1][2]["Host"].startswith(NAME)
         assert asked == [NAME]
@@ -136,13 +136,13 @@ def test_a_session_connects_where_its_policy_allows(asked: list[str]) -> None:
 
 def test_each_redirect_is_checked_and_leaves_what_is_secret_behind() -> None:
     headers = {"Authorization": "Bearer secret"}
-    with http_server() as elsewhere, Session(HERE) as session:
+    with http_server() as elsewhere, HttpSession(HERE) as session:
         other_host = elsewhere.url.replace("127.0.0.1", "localhost")
         with http_server(location=other_host) as server:
             assert session.get(server.url, headers=headers, timeout=5).status_code == 200
         assert "Authorization" not in elsewhere.requests[0][2]
         with http_server(location=elsewhere.url) as server:
-            narrow = Session(Policy((f"{server.url.rpartition(':')[0][7:]}/32",)))
+            narrow = HttpSession(AddressPolicy((f"{server.url.rpartition(':')[0][7:]}/32",)))
             server.location = elsewhere.url.replace("127.0.0.1", "127.0.0.2")
             with narrow, pytest.raises(requests.ConnectionError, match="may not connect to"):
                 narrow.get(server.url, timeout=5)
@@ -151,14 +151,14 @@ def test_each_redirect_is_checked_and_leaves_what_is_secret_behind() -> None:
 
 @pytest.mark.parametrize("status", [302, 308])
 def test_what_was_sent_is_not_sent_on(status: int) -> None:
-    with http_server() as elsewhere, http_server(elsewhere.url, status) as server, Session(HERE) as session:
+    with http_server() as elsewhere, http_server(elsewhere.url, status) as server, HttpSession(HERE) as session:
         with pytest.raises(requests.TooManyRedirects):
             session.post(server.url, data={"client_secret": "secret"}, timeout=5)
         assert elsewhere.requests == []
 
 
 def test_redirects_come_to_an_end() -> None:
-    with http_server() as server, Session(HERE) as session:
+    with http_server() as server, HttpSession(HERE) as session:
         server.location = server.url
         with pytest.raises(requests.TooManyRedirects):
             session.get(server.url, timeout=5)
@@ -166,7 +166,7 @@ def test_redirects_come_to_an_end() -> None:
 
 
 def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with http_server() as proxy, http_server() as server, Session(HERE) as session:
+    with http_server() as proxy, http_server() as server, HttpSession(HERE) as session:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         monkeypatch.setenv("http_proxy", proxy.url)
         session.get(server.url, timeout=5)

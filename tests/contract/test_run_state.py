@@ -10,8 +10,8 @@ from agent.run_state.cited_answer import Draft, Output
 from agent.run_state.state import (
     Authz,
     EvidenceItem,
-    Input,
     Plan,
+    RunInput,
     RunState,
     State,
     ToolProblem,
@@ -72,7 +72,7 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
         },
     ),
     "input": (
-        Input,
+        RunInput,
         {
             "query": "Kubernetes 中 Deployment 的 rolling update 默认策略是什么？",
             "normalized_query": "kubernetes deployment rolling update 默认策略是什么",

@@ -15,8 +15,8 @@ from agent.evidence.fencing import MAX_CHARACTERS, truncate_middle
 from agent.tool_names import ALIASES
 from agent.tools import base
 from agent.tools.base import Tool, ToolContext, build_tool_specification, list_default_tools, list_tools, tools
-from agent.tools.calling import Called
-from agent.tools.thinking import Thinking
+from agent.tools.calling import CallOutcome
+from agent.tools.thinking import ThinkingTool
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -205,7 +205,7 @@ def check_fence(output: str) -> None:
     assert "&lt;/evidence&gt;" in output
 
 
-def outside_the_scope(reader: User, name: str, document: Document) -> list[Called]:
+def outside_the_scope(reader: User, name: str, document: Document) -> list[CallOutcome]:
     """Calls where another base was chosen; the arguments ask for the base of the document."""
     narrow = Scope(knowledge_base_ids=(make_base().pk,))
     asked = [arguments(name, document)]
@@ -259,7 +259,7 @@ def test_old_names_are_neither_registered_nor_free() -> None:
 def named(name: str) -> Tool:
     """A tool under another name."""
     tool = type("Other", (type(tools.get("thinking")),), {"name": name})()
-    assert isinstance(tool, Thinking)
+    assert isinstance(tool, ThinkingTool)
     return tool
 
 

@@ -10,13 +10,13 @@ from django.db.models import CharField, Field, Model, TextField, UniqueConstrain
 from django.utils import timezone
 
 from agent.events import StopReason
-from agent.models import Message, QueryCitation, Role, Session, Skill, SkillVersion, VerifiedAnswer, WebCitation
+from agent.models import Message, MessageRole, QueryCitation, Session, Skill, SkillVersion, VerifiedAnswer, WebCitation
 from agent.models.mcp_services import McpService
 from audit.actions import Action
 from audit.record import record_action
 from authz.permissions import Right
 from authz.principal import Principal
-from business.results.shown_query import Meaning, QueryShown, ResultTable
+from business.results.shown_query import QueryShown, ResultMeaning, ResultTable
 from knowledge.models import Document, DocumentVersion, SourceRun, Stage
 from tests.factories import allow, make_folder, make_group, make_user
 from tests.integration.routes.addresses import Route
@@ -76,10 +76,10 @@ class HostileWorld(World):
         last: Message | None = None
         self.talk = Session.objects.create(user=self.person, title=PAYLOADS[0])
         for text in PAYLOADS:
-            asked = Message.objects.create(session=self.talk, parent=last, role=Role.USER, content=text)
+            asked = Message.objects.create(session=self.talk, parent=last, role=MessageRole.USER, content=text)
             link = f"[click]({text.split('window')[0]}window.xss=1)" if ":" in text[:12] else text
             last = Message.objects.create(
-                session=self.talk, parent=asked, role=Role.ASSISTANT, content=f"{text}\n{link}", notice=text, comment=text,
+                session=self.talk, parent=asked, role=MessageRole.ASSISTANT, content=f"{text}\n{link}", notice=text, comment=text,
                 sentences=[{"text": text, "citations": []}, {"text": link, "citations": [], "is_checked": False}],
                 stop_reason=StopReason.OK, provider="large",
             )  # fmt: skip
@@ -93,7 +93,7 @@ class HostileWorld(World):
             labels=(PAYLOADS[10], PAYLOADS[11]),
             rows=tuple((text, text) for text in PAYLOADS),
         )
-        meaning = Meaning(
+        meaning = ResultMeaning(
             headline=PAYLOADS[0], window=(PAYLOADS[1],), conditions=(PAYLOADS[2],), definitions=(PAYLOADS[3],)
         )
         shown = QueryShown(

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from demo.company import ADMINISTRATOR
-from scripts.every_page import ADMINISTRATORS, Place, addresses_of, links_on
+from scripts.every_page import ADMINISTRATORS, PagePath, addresses_of, links_on
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
 
@@ -22,9 +22,9 @@ LINKED = (
 KINDS = {"home", "rights-of-folder", "audit-entry", "layer-table", "agent-agentprofile-add", "knowledge-document"}
 # Made by the test first.
 MADE = (
-    Place("skill", "/admin/skills/", (r"/admin/skills/[^/]+/$",)),
-    Place("set", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$",)),
-    Place("case", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$", r"/admin/evaluations/[^/]+/\?case=")),
+    PagePath("skill", "/admin/skills/", (r"/admin/skills/[^/]+/$",)),
+    PagePath("set", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$",)),
+    PagePath("case", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$", r"/admin/evaluations/[^/]+/\?case=")),
 )
 MAX_HIGH = 1200  # pixels of the first page: one and a half screens
 # Of its widgets: a name on an element that may bear none, a combobox without one, and the boxes that delete rows of an inline.

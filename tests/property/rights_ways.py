@@ -10,10 +10,10 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
-from agent.models import Citation, Message, Role, Session
+from agent.models import Citation, Message, MessageRole, Session
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.graph.traversal import Reach, traverse_from_question
+from knowledge.graph.traversal import WalkLimits, traverse_from_question
 from knowledge.models import (
     Chunk,
     ChunkIndex,
@@ -124,7 +124,7 @@ class Ways:
 
     def graph_walk(self) -> list[Any]:
         """The recursive statement; every document names the pumps once."""
-        found = traverse_from_question(self.principal, QUESTION, Scope(), reach=Reach(hops=1, passages=200))
+        found = traverse_from_question(self.principal, QUESTION, Scope(), reach=WalkLimits(hops=1, passages=200))
         known = dict(Chunk.unscoped.values_list("id", "document_id"))
         assert sum(entity.passages for entity in found.entities) == len(found.passages)
         return [known[pk] for pk, _score in found.passages]
@@ -158,7 +158,7 @@ class Ways:
     def old_answer(self) -> list[Any]:
         """The sources that are shown of an answer of long ago that cites every document."""
         session = Session.objects.create(user=self.user)
-        message = Message.objects.create(session=session, role=Role.ASSISTANT, content=TEXT)
+        message = Message.objects.create(session=session, role=MessageRole.ASSISTANT, content=TEXT)
         cited = Chunk.unscoped.filter(document_id__in=list(self.numbers))
         Citation.objects.bulk_create(
             Citation(

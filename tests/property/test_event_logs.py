@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.events import Answer, Complete, Error, Event, Reflection, Thinking
 from agent.revocation import Grounds
-from agent.runs.log import Batches, Entry, LogLost, RunLog, merge_deltas, open_valkey
+from agent.runs.log import Batches, LogEntry, LogLost, RunLog, merge_deltas, open_valkey
 from tests.integration.agent.live import text_of
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -27,9 +27,9 @@ PLACES = st.lists(st.integers(0, 14), max_size=4)  # entries that a reader takes
 Pieces = list[tuple[Event, Grounds]]
 
 
-async def written(log: RunLog, pieces: Pieces, sizes: list[int]) -> list[Entry]:
+async def written(log: RunLog, pieces: Pieces, sizes: list[int]) -> list[LogEntry]:
     """Write the pieces, as many at a time as `sizes` says, joined as the product does; all entries."""
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     left = list(pieces)
     while left:
         size = sizes.pop(0) if sizes else len(left)
@@ -37,7 +37,7 @@ async def written(log: RunLog, pieces: Pieces, sizes: list[int]) -> list[Entry]:
         del left[:size]
         places = range(len(entries), len(entries) + len(batch))
         fresh = [
-            Entry.of(event.placed(seq, UUID(int=1), log.run_id), grounds)
+            LogEntry.of(event.placed(seq, UUID(int=1), log.run_id), grounds)
             for seq, (event, grounds) in zip(places, batch, strict=True)
         ]
         await log.append(fresh)
@@ -46,9 +46,9 @@ async def written(log: RunLog, pieces: Pieces, sizes: list[int]) -> list[Entry]:
     return entries
 
 
-async def read(run_id: UUID, places: list[int]) -> list[Entry]:
+async def read(run_id: UUID, places: list[int]) -> list[LogEntry]:
     """A reader whose connection breaks after as many entries as `places` says, again and again, to the end."""
-    found: list[Entry] = []
+    found: list[LogEntry] = []
     left = list(places)
     while not found or not found[-1].is_terminal:
         most = left.pop(0) if left else None
@@ -70,7 +70,7 @@ async def read(run_id: UUID, places: list[int]) -> list[Entry]:
 def test_two_readers_who_come_and_go_read_the_log_as_it_was_written(
     pieces: Pieces, end: Event, sizes: list[int], first: list[int], second: list[int]
 ) -> None:
-    async def run() -> tuple[list[Entry], list[Entry], list[Entry]]:
+    async def run() -> tuple[list[LogEntry], list[LogEntry], list[LogEntry]]:
         async with open_valkey() as valkey:
             log = RunLog(valkey, uuid4())
             done = await asyncio.gather(
@@ -112,10 +112,10 @@ async def test_a_second_writer_is_refused() -> None:
     async with open_valkey() as valkey:
         log = RunLog(valkey, uuid4())
         entries = await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
-        await log.append([Entry.of(Error(content="closed").placed(3, UUID(int=1), log.run_id))])
+        await log.append([LogEntry.of(Error(content="closed").placed(3, UUID(int=1), log.run_id))])
         for seq in (1, 3):
             try:
-                await log.append([Entry.of(Answer(content="late").placed(seq, UUID(int=1), log.run_id))])
+                await log.append([LogEntry.of(Answer(content="late").placed(seq, UUID(int=1), log.run_id))])
             except LogLost:
                 continue
             raise AssertionError("two writers")
@@ -129,7 +129,7 @@ async def test_a_lost_log_is_not_begun_again_in_its_middle() -> None:
         await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
         await valkey.delete(log.key)
         with pytest.raises(LogLost):
-            await log.append([Entry.of(Answer(content="late").placed(3, UUID(int=1), log.run_id))])
+            await log.append([LogEntry.of(Answer(content="late").placed(3, UUID(int=1), log.run_id))])
         assert not await valkey.exists(log.key)
 
 

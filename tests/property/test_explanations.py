@@ -18,7 +18,7 @@ from hypothesis.stateful import invariant, run_state_machine_as_test
 from authz.explanations.decision_reasons import Fate, Rulebook
 from authz.explanations.explain import Reason, explain_decision
 from authz.models import FolderUserGrant, PermissionSnapshot
-from authz.people.groups import Person, list_people
+from authz.people.groups import PersonHolders, list_people
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.folders import select_base_ids, select_folder_ids
@@ -85,7 +85,7 @@ def _ids(principal: Any, right: Right) -> set[Any]:
     return {*folders.values_list("pk", flat=True), *bases.values_list("pk", flat=True)}
 
 
-def _is_shown_by_rows(rules: Rulebook, person: Person, right: Right, place_id: UUID) -> bool:
+def _is_shown_by_rows(rules: Rulebook, person: PersonHolders, right: Right, place_id: UUID) -> bool:
     decision = rules.decide(person, right, place_id)
     return decision.nearest(Fate.ALLOWS) is not None and decision.nearest(Fate.DENIES) is None
 

@@ -13,7 +13,7 @@ from authz.principal import Principal
 from authz.rights.grants import grant_rights, revoke_rights
 from knowledge.graph import traversal
 from knowledge.graph.building import fill_base_graph
-from knowledge.graph.traversal import Reach, traverse_from_question
+from knowledge.graph.traversal import WalkLimits, traverse_from_question
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_document, make_folder, make_user
@@ -47,7 +47,9 @@ def write(folder: Any, number: int, lines: set[int]) -> Document:
 
 def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[object, object, object]:
     """Everything that comes back, without ids."""
-    found = traverse_from_question(principal, question, Scope(knowledge_base_ids=(base.pk,)), reach=Reach(3, 500, 500))
+    found = traverse_from_question(
+        principal, question, Scope(knowledge_base_ids=(base.pk,)), reach=WalkLimits(3, 500, 500)
+    )
     name = {entity.id: entity.name for entity in found.entities}
     text = dict(Chunk.unscoped.values_list("id", "text"))
     return (

@@ -222,9 +222,9 @@ def test_a_judge_that_says_nothing_delays_no_settled_slot(run_of: Run) -> None:
 
 def test_without_the_wait_for_the_verdict_the_property_fails(run_of: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The guard that is switched off: an open sentence is taken for settled."""
-    from agent.attribution.slots import Part
+    from agent.attribution.slots import SlotSentence
 
-    monkeypatch.setattr(Part, "is_open", property(lambda _part: False))
+    monkeypatch.setattr(SlotSentence, "is_open", property(lambda _part: False))
     monkeypatch.setattr(run_of.profile.__class__, "is_strict", False)
 
     async def played() -> None:

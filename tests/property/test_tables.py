@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from knowledge.parsers.blocks import Block
-from knowledge.parsers.html.reader import Reader
+from knowledge.parsers.html.reader import HtmlReader
 from knowledge.parsers.tables import JOINED
 from knowledge.text.pipe_table import parse_cells
 
@@ -78,7 +78,7 @@ def is_across(made: Made, cell: str) -> bool:
 
 
 def read(made: Made) -> list[Block]:
-    return list(Reader(html.document_fromstring(f"<table>{made.source}</table>")).blocks)
+    return list(HtmlReader(html.document_fromstring(f"<table>{made.source}</table>")).blocks)
 
 
 @settings(max_examples=150, deadline=None)

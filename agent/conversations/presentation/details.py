@@ -20,12 +20,12 @@ from agent.passages.answer import NAME
 from agent.providers.configured import FROM_SETTINGS
 from agent.run_state.verified_match import PROVIDER as VERIFIED
 from authz.principal import Principal
-from knowledge.documents.places import DocumentPlace, find_document_places
+from knowledge.documents.places import DocumentLocation, find_document_places
 
 CHIP_LENGTH = 28  # characters of a title; a card has all of it
 MAX_READ = 20  # documents listed as read besides
 
-Places = Mapping[UUID, DocumentPlace]
+Places = Mapping[UUID, DocumentLocation]
 
 
 def build_answer_details(

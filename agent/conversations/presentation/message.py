@@ -14,13 +14,13 @@ from agent.conversations.branches import Branches
 from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import StepSummary
-from agent.models import AnswerFault, MadeFile, Role, ToolApproval
-from agent.passages.excerpts import Part, split_around_marks
+from agent.models import AnswerFault, MadeFile, MessageRole, ToolApproval
+from agent.passages.excerpts import ExcerptPart, split_around_marks
 from agent.run_state.outside import SERVICE_SOURCE, AskedOutside, parse_url_host
 from business.results.shown_query import QueryShown
-from knowledge.documents.places import DocumentPlace
+from knowledge.documents.places import DocumentLocation
 from knowledge.selectors import ShownPassage
-from knowledge.services.access_requests import Offer
+from knowledge.services.access_requests import AccessOffer
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class ShownCitation:
     end: int
     passage: ShownPassage
     score: float
-    excerpt: tuple[Part, ...] = ()
+    excerpt: tuple[ExcerptPart, ...] = ()
 
     @property
-    def folded(self) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
+    def folded(self) -> tuple[tuple[ExcerptPart, ...], tuple[ExcerptPart, ...], tuple[ExcerptPart, ...]]:
         """Return the excerpt in three: before the highlights, around them, after them."""
         return split_around_marks(self.excerpt)
 
@@ -143,7 +143,7 @@ class CitedPassage:
 
     citation: ShownCitation
     label: str
-    place: DocumentPlace | None
+    place: DocumentLocation | None
     words: SafeString
 
     @property
@@ -160,7 +160,7 @@ class ReadBesides:
     """A document that was read for an answer but is not cited. passage: the one found first. count: of its passages."""
 
     passage: ShownPassage
-    place: DocumentPlace | None
+    place: DocumentLocation | None
     count: int
 
     @property
@@ -227,7 +227,7 @@ class ShownMessage:
     understood: str = ""
     readings: tuple[str, ...] = ()
     explore: str = ""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[AccessOffer, ...] = ()
     approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
     read: tuple[ShownPassage, ...] = ()
@@ -254,7 +254,7 @@ class ShownMessage:
 
     @property
     def is_answer(self) -> bool:
-        return self.role == Role.ASSISTANT
+        return self.role == MessageRole.ASSISTANT
 
     @property
     def evidence_ids(self) -> list[str]:

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from agent.text.words import find_content_terms
 from authz.principal import Principal
-from knowledge.documents.places import DocumentPlace, find_document_places
+from knowledge.documents.places import DocumentLocation, find_document_places
 from knowledge.models import Document
 from knowledge.text.terms import extract_terms
 
@@ -20,7 +20,7 @@ MIN = 0.3  # share of the question's words that a title must have; chosen by han
 class CloseTitle:
     document_id: UUID
     title: str
-    place: DocumentPlace | None
+    place: DocumentLocation | None
 
 
 def find_similar_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:

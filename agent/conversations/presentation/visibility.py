@@ -20,7 +20,16 @@ from agent.conversations.presentation.message import (
     ShownVerified,
 )
 from agent.events import StopReason
-from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
+from agent.models import (
+    Citation,
+    MadeFile,
+    Message,
+    MessageRole,
+    QueryCitation,
+    ToolApproval,
+    VerifiedCitation,
+    WebCitation,
+)
 from agent.passages.excerpts import build_excerpt
 from agent.run_state.cited_answer import join_sentences
 from agent.run_state.outside import AskedOutside
@@ -28,11 +37,11 @@ from agent.run_state.state import ExploreForm
 from agent.run_state.verified_match import make_verified_source
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
 from authz.principal import Principal
-from business.explore.fields import Fields, explore_url, select_expressible_parts
+from business.explore.fields import ExploreFields, explore_url, select_expressible_parts
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried, visible_queries
 from knowledge.selectors import ShownPassage, list_visible_passages
-from knowledge.services.access_requests import Offer, find_requestable_folders
+from knowledge.services.access_requests import AccessOffer, find_requestable_folders
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class _Seen:
     queries: Collection[int]
     still_visible: Collection[Queried]
     verified: Mapping[UUID, Sequence[ShownVerified]]
-    offers: Mapping[UUID, Offer]
+    offers: Mapping[UUID, AccessOffer]
     files: Collection[MadeFile]
     approvals: Mapping[UUID, ToolApproval]
     attachments: Mapping[UUID, Attachment]
@@ -172,7 +181,7 @@ def _build_shown_sentences(row: Message, seen: Collection[int], outside: Collect
 
 
 def _select_visible_content(row: Message, sentences: Collection[ShownSentence]) -> str:
-    if not sentences or row.role != Role.ASSISTANT:
+    if not sentences or row.role != MessageRole.ASSISTANT:
         return row.content
     return join_sentences((sentence.gap, sentence.text) for sentence in sentences if not sentence.is_masked)
 
@@ -189,7 +198,7 @@ def _build_explore_address(row: Message) -> str:
     if not form or (row.stop_reason == StopReason.OK and not _read_output(row).get("kind")):
         return ""
     query = ExploreForm.model_validate(form).query
-    filled = explore_url(form["source"], Fields.of(select_expressible_parts(query))) if query else ""
+    filled = explore_url(form["source"], ExploreFields.of(select_expressible_parts(query))) if query else ""
     return f"{filled}&live=1" if filled else explore_url(form["source"])
 
 

@@ -5,12 +5,16 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Transcript, TranscriptTable, strip_forbidden_characters
+from agent.conversations.transcripts.transcript import (
+    ConversationTranscript,
+    TranscriptTable,
+    strip_forbidden_characters,
+)
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def render_docx(transcript: Transcript) -> bytes:
+def render_docx(transcript: ConversationTranscript) -> bytes:
     from docx import Document  # 20 MB that most processes never need
 
     document = Document()

@@ -9,14 +9,14 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.transcripts import docx, markdown, pdf
-from agent.conversations.transcripts.transcript import AddressOf, Transcript, build_transcript
+from agent.conversations.transcripts.transcript import AddressOf, ConversationTranscript, build_transcript
 from agent.models import Session
 from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
-FORMATS: Final[dict[str, tuple[Callable[[Transcript], bytes], str]]] = {
+FORMATS: Final[dict[str, tuple[Callable[[ConversationTranscript], bytes], str]]] = {
     "md": (markdown.render_transcript_markdown, markdown.MEDIA_TYPE),
     "docx": (docx.render_docx, docx.MEDIA_TYPE),
     "pdf": (pdf.render_pdf, pdf.MEDIA_TYPE),

@@ -2,13 +2,19 @@
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Footnote, Span, Transcript, TranscriptTable, Turn
+from agent.conversations.transcripts.transcript import (
+    ConversationTranscript,
+    Footnote,
+    TranscriptSpan,
+    TranscriptTable,
+    TranscriptTurn,
+)
 from copilot_site.lib.text.markdown_text import escape_markdown, escape_markdown_address
 
 MEDIA_TYPE = "text/markdown"
 
 
-def render_transcript_markdown(transcript: Transcript) -> bytes:
+def render_transcript_markdown(transcript: ConversationTranscript) -> bytes:
     parts = [f"# {escape_markdown(transcript.title)}", f"*{transcript.made}*"]
     for turn in transcript.turns:
         parts += _render_turn(turn)
@@ -17,7 +23,7 @@ def render_transcript_markdown(transcript: Transcript) -> bytes:
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _render_turn(turn: Turn) -> list[str]:
+def _render_turn(turn: TranscriptTurn) -> list[str]:
     question = " ".join(escape_markdown(turn.question).split()) or _("Question")
     parts = [f"## {question}"]
     parts += [" ".join(_render_span(span) for span in paragraph) for paragraph in turn.paragraphs]
@@ -25,7 +31,7 @@ def _render_turn(turn: Turn) -> list[str]:
     return parts + [f"> {escape_markdown(' '.join(remark.split()))}" for remark in turn.remarks]
 
 
-def _render_span(span: Span) -> str:
+def _render_span(span: TranscriptSpan) -> str:
     return escape_markdown(" ".join(span.text.split())) + "".join(f"[^{number}]" for number in span.notes)
 
 

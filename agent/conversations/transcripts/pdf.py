@@ -6,7 +6,12 @@ from xml.sax.saxutils import escape
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Span, Transcript, TranscriptTable, strip_forbidden_characters
+from agent.conversations.transcripts.transcript import (
+    ConversationTranscript,
+    TranscriptSpan,
+    TranscriptTable,
+    strip_forbidden_characters,
+)
 
 MEDIA_TYPE = "application/pdf"
 FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it
@@ -15,7 +20,7 @@ MAX_COLUMNS = 24  # of a table: each is 20 points wide then, 12 of them its padd
 INK, SOFT, LINE = "#1c2422", "#55625e", "#b9b4aa"
 
 
-def render_pdf(transcript: Transcript) -> bytes:
+def render_pdf(transcript: ConversationTranscript) -> bytes:
     from reportlab.lib.pagesizes import A4  # 15 MB that most processes never need
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -64,7 +69,7 @@ def _make_styles() -> dict[str, Any]:
     }
 
 
-def _render_span(span: Span) -> str:
+def _render_span(span: TranscriptSpan) -> str:
     return _escape_text(span.text) + "".join(f"<super>[{number}]</super>" for number in span.notes)
 
 

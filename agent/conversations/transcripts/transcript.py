@@ -17,14 +17,14 @@ from agent.conversations.presentation.message import (
     ShownSentence,
     ShownVerified,
 )
-from agent.models import Role
+from agent.models import MessageRole
 
 AddressOf = Callable[[ShownCitation], str]
 """A cited passage → where its document is read."""
 
 
 @dataclass(frozen=True)
-class Span:
+class TranscriptSpan:
     """A piece of an answer. notes: its footnotes."""
 
     text: str
@@ -38,14 +38,14 @@ class TranscriptTable:
 
 
 @dataclass(frozen=True)
-class Turn:
+class TranscriptTurn:
     """A question and its answer. paragraphs: each of spans.
 
     remarks: notes on the answer, such as that a sentence is hidden.
     """
 
     question: str
-    paragraphs: tuple[tuple[Span, ...], ...]
+    paragraphs: tuple[tuple[TranscriptSpan, ...], ...]
     tables: tuple[TranscriptTable, ...]
     remarks: tuple[str, ...]
 
@@ -60,10 +60,10 @@ class Footnote:
 
 
 @dataclass
-class Transcript:
+class ConversationTranscript:
     title: str
     made_at: datetime
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[TranscriptTurn] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
 
     @property
@@ -75,12 +75,12 @@ class Transcript:
 
 def build_transcript(
     title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime
-) -> Transcript:
+) -> ConversationTranscript:
     """Return the transcript of messages in order, as their reader may see them; each answer has its own footnotes."""
-    transcript = Transcript(title or _("Conversation"), made_at)
-    questions = {message.id: message for message in messages if message.role == Role.USER}
+    transcript = ConversationTranscript(title or _("Conversation"), made_at)
+    questions = {message.id: message for message in messages if message.role == MessageRole.USER}
     for answer in messages:
-        if answer.role == Role.ASSISTANT and answer.is_complete:
+        if answer.role == MessageRole.ASSISTANT and answer.is_complete:
             asked = questions.get(answer.parent_id) if answer.parent_id else None
             transcript.turns.append(_build_turn(asked, answer, transcript.footnotes, address_of))
     return transcript
@@ -88,7 +88,7 @@ def build_transcript(
 
 def _build_turn(
     asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf
-) -> Turn:
+) -> TranscriptTurn:
     numbers: dict[int, int] = {}
     sources = [(citation.number, _describe_citation(citation), address_of(citation)) for citation in answer.citations]
     sources += [(query.number, _describe_query(query), "") for query in answer.queries]
@@ -97,7 +97,7 @@ def _build_turn(
     for number, text, address in sources:
         numbers[number] = len(footnotes) + 1
         footnotes.append(Footnote(numbers[number], text, address))
-    return Turn(
+    return TranscriptTurn(
         question=asked.content if asked else "",
         paragraphs=tuple(_yield_paragraphs(answer, numbers)),
         tables=tuple(_yield_tables(answer)),
@@ -105,11 +105,11 @@ def _build_turn(
     )
 
 
-def _yield_paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple[Span, ...]]:
+def _yield_paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple[TranscriptSpan, ...]]:
     if not answer.sentences:
-        yield from ((Span(line),) for line in answer.content.splitlines() if line.strip())
+        yield from ((TranscriptSpan(line),) for line in answer.content.splitlines() if line.strip())
         return
-    spans: list[Span] = []
+    spans: list[TranscriptSpan] = []
     for sentence in answer.sentences:
         if sentence.is_masked:
             continue
@@ -118,7 +118,7 @@ def _yield_paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator
             spans = []
         notes = tuple(numbers[number] for number in sentence.citations if number in numbers)
         number = sentence.gap.strip().strip("-")  # of a step
-        spans.append(Span(f"{number} {_add_check_remarks(sentence)}".strip(), notes))
+        spans.append(TranscriptSpan(f"{number} {_add_check_remarks(sentence)}".strip(), notes))
     if spans:
         yield tuple(spans)
 

@@ -14,18 +14,18 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import (
-    Dimension,
+    Breakdown,
     Inexpressible,
     LogicalQuery,
     Metric,
-    Ranking,
+    ResultOrder,
     Rows,
     TimeRange,
 )
 from business.logical_query.times import count_whole_months, shift_time
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_currency
-from business.parsing.reader.heads import DOWN, Head, convert_to_share
+from business.parsing.reader.heads import DOWN, QueryHead, convert_to_share
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, find_lead
 from business.parsing.reader.lexicon import Lexicon
@@ -108,7 +108,7 @@ def _apply_fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context
     for refs in islice(iterate_meanings(items), MAX_READINGS):
         try:
             reading = Reading.of(catalog, items, refs, context.today)
-            made = Change(reading, lead, earlier).made()
+            made = FollowUpChange(reading, lead, earlier).made()
             compiled = {compile_query(query, catalog, context.today): query for query in made}
         except (Unread, Inexpressible, ValueError):
             continue
@@ -135,7 +135,7 @@ def _apply_fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context
 
 
 @dataclass(frozen=True)
-class Change:
+class FollowUpChange:
     """The change that a follow-up makes to an earlier query."""
 
     reading: Reading
@@ -185,7 +185,7 @@ class Change:
         reading, new = self.reading, list(dict.fromkeys(self.reading.dimensions))
         columns = reading.all("DA")
         if not new and len(columns) == 1 and self.lead.goes_on and [one.grain for one in query.dimensions] == [None]:
-            new = [Dimension(name=columns[0].name)]  # no, I meant countries
+            new = [Breakdown(name=columns[0].name)]  # no, I meant countries
             reading.drop("DA")
         if not new:
             return query
@@ -198,7 +198,7 @@ class Change:
     def _replace_metric(self, query: LogicalQuery) -> LogicalQuery:
         """Ask for another number with the same breakdown and conditions, the counted rows, or their count."""
         reading = self.reading
-        Head(reading).make_metrics()
+        QueryHead(reading).make_metrics()
         made, tables = [token.metric for token in reading.all("1") if token.metric], [t.name for t in reading.all("T")]
         is_bare = not (
             reading.filters or reading.times or reading.dimensions or reading.by or reading.limit or reading.is_share
@@ -277,18 +277,18 @@ class Change:
         """Change the direction, or how many are shown, by default as many as before."""
         reading, old = self.reading, query.ranking
         if reading.order is not None:
-            return query.model_copy(update={"ranking": Ranking(descending=reading.order)})
+            return query.model_copy(update={"ranking": ResultOrder(descending=reading.order)})
         if not reading.all(SUPERLATIVES):
             return query
         reading.limit = reading.limit or (old.limit if old else None)
-        head = Head(reading)
+        head = QueryHead(reading)
         token = head.superlative()
         by = reading.by if isinstance(reading.by, str) else old.by if old else ""
         if token.kind in "pk":
             by = head.price({_find_query_table(query)})
         if (query.rows is None and not query.dimensions) or (query.rows is not None and not by):
             raise Unread("the first of what")
-        ranking = Ranking(by=by, descending=token.role in DOWN, limit=reading.limit or 1)
+        ranking = ResultOrder(by=by, descending=token.role in DOWN, limit=reading.limit or 1)
         return query.model_copy(update={"ranking": ranking})
 
 

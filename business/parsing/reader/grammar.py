@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import (
-    Dimension,
+    Breakdown,
     Filter,
     Inexpressible,
     LogicalQuery,
@@ -23,7 +23,7 @@ from business.logical_query.query import (
     TimeRange,
 )
 from business.logical_query.times import days_of
-from business.parsing.reader.items import Item
+from business.parsing.reader.items import QuestionItem
 from business.parsing.reader.lexicon import Ref
 from business.parsing.reader.words import load_word_lists
 
@@ -40,15 +40,15 @@ class Unread(Exception):
         self.left = left
 
 
-_NOTHING = Item("")
+_NOTHING = QuestionItem("")
 
 
 @dataclass(frozen=True)
-class Token:
+class GrammarToken:
     """kind: its letter; `1` is a metric, `_` a used item. values: of a run, as stored."""
 
     kind: str
-    item: Item = _NOTHING
+    item: QuestionItem = _NOTHING
     ref: Ref | None = None
     values: tuple[str, ...] = ()
     metric: Metric | None = None
@@ -67,15 +67,15 @@ class Token:
         return self.item.roles[0] if self.item.roles else ""
 
 
-Run = list[Token]
-DONE = Token("_")
+Run = list[GrammarToken]
+DONE = GrammarToken("_")
 
 
 def table_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-def find_first_token(run: Run, kinds: str) -> Token:
+def find_first_token(run: Run, kinds: str) -> GrammarToken:
     """Return the first token of these kinds; there must be one."""
     return next(token for token in run if token.kind in kinds)
 
@@ -92,7 +92,7 @@ class Reading:
     row: Run
     filters: list[Filter] = field(default_factory=list)
     times: list[TimeRange] = field(default_factory=list)
-    dimensions: list[Dimension] = field(default_factory=list)
+    dimensions: list[Breakdown] = field(default_factory=list)
     related: list[Related] = field(default_factory=list)
     events: list[tuple[str, bool]] = field(default_factory=list)
     limit: int | None = None
@@ -102,7 +102,7 @@ class Reading:
     is_yearless: bool = False
 
     @classmethod
-    def of(cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date) -> "Reading":
+    def of(cls, catalog: Catalog, items: Sequence[QuestionItem], refs: Sequence[Ref | None], today: date) -> "Reading":
         """Read everything but the head. Raises Unread."""
         tokens = [_build_token(catalog, *entry) for entry in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
         reading = cls(catalog, today, [token for token in tokens if token.kind])
@@ -226,12 +226,12 @@ class Reading:
         self.times = times
         self.rewrite("t", lambda run: [DONE])
 
-    def _refuse_negated_time(self, column: Token) -> None:
+    def _refuse_negated_time(self, column: GrammarToken) -> None:
         """Read “customers that haven't ordered in 2026”; an order not shipped then is ambiguous."""
         if column.model in {token.name for token in self.all("T")}:
             raise Unread("not then, or of then")
 
-    def _assign_time_column(self, time: Token, column: Token) -> Token:
+    def _assign_time_column(self, time: GrammarToken, column: GrammarToken) -> GrammarToken:
         model, dimension = self.catalog.dimension(column.name)
         if time.item.is_yearless and model.defaults.agg_time_dimension != dimension.name:
             raise Unread("of which year")  # birthdays are of every year
@@ -245,7 +245,7 @@ class Reading:
         self.drop("%v^")
         runs = self.all("U")
         if runs and ("C" in self.text or (len(runs) == 1 and "z" in self.text and "b" not in self.text)):
-            self.dimensions += [Dimension(name=token.name) for token in runs]
+            self.dimensions += [Breakdown(name=token.name) for token in runs]
             self.drop("C")
         self.rewrite("U", lambda run: [DONE])
         if is_ranked := bool(self.all(SUPERLATIVES)):
@@ -266,9 +266,9 @@ class Reading:
     def _grouped(self, run: Run) -> Run:
         for token in run:
             if token.kind in "gu":
-                self.dimensions.append(Dimension(grain=token.role.partition(":")[2]))  # type: ignore[arg-type]
+                self.dimensions.append(Breakdown(grain=token.role.partition(":")[2]))  # type: ignore[arg-type]
             elif token.kind in "DAT":
-                self.dimensions.append(Dimension(name=token.model if token.kind == "A" else token.name))
+                self.dimensions.append(Breakdown(name=token.model if token.kind == "A" else token.name))
         return [DONE, *(token for token in run if token.kind == "z")]
 
     def _read_absences(self) -> None:
@@ -284,26 +284,26 @@ class Reading:
         return [DONE]
 
 
-def _build_token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
+def _build_token(catalog: Catalog, item: QuestionItem, ref: Ref | None, after: QuestionItem) -> GrammarToken:
     """Return the token of an item. Raises Unread without a letter. An amount of money has a value."""
     if ref is not None and ref.kind == "dimension":
         dimension = catalog.dimension(ref.name)[1]
         kind = {"number": "N", "time": "W"}.get(dimension.type, "A" if dimension.is_name else "D")
-        return Token(kind, item, ref)
+        return GrammarToken(kind, item, ref)
     if ref is not None:
-        return Token({"model": "T", "measure": "M", "value": "V"}[ref.kind], item, ref, (ref.value,))
+        return GrammarToken({"model": "T", "measure": "M", "value": "V"}[ref.kind], item, ref, (ref.value,))
     if item.time is not None:
-        return Token("t", item)
+        return GrammarToken("t", item)
     if item.number is not None and not item.roles:
         is_amount = any(role.partition(":")[0] in ("money", "currency") for role in after.roles)
-        return Token("n", item, values=("",) if is_amount else ())
+        return GrammarToken("n", item, values=("",) if is_amount else ())
     letter = load_word_lists()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
         raise Unread("", (item.text,))
-    return Token(letter, item)
+    return GrammarToken(letter, item)
 
 
-def require_currency(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
+def require_currency(items: Sequence[QuestionItem], query: LogicalQuery, catalog: Catalog) -> None:
     """Raise Inexpressible for a currency other than the stored one: amounts are not converted.
 
     A layer without a currency is assumed to store the one asked for.

@@ -3,15 +3,24 @@
 import re
 
 from business.logical_query.conditions import remove_negation
-from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Related, Rows
-from business.parsing.reader.grammar import DONE, SUPERLATIVES, Reading, Run, Token, Unread, find_first_token, table_of
+from business.logical_query.query import Breakdown, Filter, LogicalQuery, Metric, Related, ResultOrder, Rows
+from business.parsing.reader.grammar import (
+    DONE,
+    SUPERLATIVES,
+    GrammarToken,
+    Reading,
+    Run,
+    Unread,
+    find_first_token,
+    table_of,
+)
 
 DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
 _ASKED = ("count", "much")
 _PRICE = ("price", "cost", "价", "费")
 
 
-class Head:
+class QueryHead:
     """metrics or rows: what is asked for. reading: their subject."""
 
     def __init__(self, reading: Reading) -> None:
@@ -19,7 +28,7 @@ class Head:
         self.catalog = reading.catalog
         self.metrics: list[Metric] = []
         self.rows: Rows | None = None
-        self.ranking: Ranking | None = None
+        self.ranking: ResultOrder | None = None
 
     def query(self) -> LogicalQuery:
         """Return the query of a whole question. Raises Unread."""
@@ -33,7 +42,7 @@ class Head:
         if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
             reading.dimensions = [dimension for dimension in reading.dimensions if dimension.name != self.base]
         if reading.order is not None and self.ranking is None:
-            self.ranking = Ranking(descending=reading.order)
+            self.ranking = ResultOrder(descending=reading.order)
         self._require_plausible_query()
         reading.filters += self._build_event_filters()
         self._apply_to_related_rows()
@@ -153,7 +162,7 @@ class Head:
         if subject is not None:
             reading.row.remove(subject)
         is_down = token.role in DOWN
-        self.ranking = Ranking(descending=is_down, limit=reading.limit or 1)
+        self.ranking = ResultOrder(descending=is_down, limit=reading.limit or 1)
         if isinstance(reading.by, Metric):
             self._rank_groups(reading.by, subject)
         else:
@@ -161,7 +170,7 @@ class Head:
         self._drop_owner_tables(set())
         self._require_pattern("[Lxmqe_@]*")
 
-    def superlative(self) -> Token:
+    def superlative(self) -> GrammarToken:
         """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
         reading = self.reading
         tokens, plain = reading.all(SUPERLATIVES), reading.all("fr")
@@ -207,15 +216,15 @@ class Head:
             raise Unread("which price")
         return f"{found[0][0]}.{found[0][1].name}"
 
-    def _rank_groups(self, by: Metric, subject: Token | None) -> None:
+    def _rank_groups(self, by: Metric, subject: GrammarToken | None) -> None:
         reading = self.reading
         self.metrics = [by]
         if bool(reading.dimensions) == (subject is not None) or len(reading.dimensions) > 1:
             raise Unread("the first of what, or of each")
         if subject is not None:
-            reading.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
+            reading.dimensions.append(Breakdown(name=subject.model if subject.kind == "A" else subject.name))
 
-    def _rank_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
+    def _rank_rows(self, by: str, subject: GrammarToken | None, *, is_thing: bool) -> None:
         """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
         reading, model = self.reading, table_of(by)
         is_number = self.catalog.dimension(by)[1].type == "number"
@@ -228,13 +237,13 @@ class Head:
             self.ranking = None
         else:
             self.rows = Rows(model=model)
-            self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "by": by})
+            self.ranking = ResultOrder.model_validate({**dict(self.ranking or ()), "by": by})
 
     def _read_rows(self) -> None:
         """Read a list of things with the requested columns; their count for groups or “how many”."""
         reading = self.reading
         self._drop_owner_tables(set(), keep=1)
-        reading.rewrite("A", lambda run: None if reading.all("T") else [Token("T", run[0].item, run[0].ref)])
+        reading.rewrite("A", lambda run: None if reading.all("T") else [GrammarToken("T", run[0].item, run[0].ref)])
         tables, columns = reading.all("T"), reading.all("DNWA")
         if len(tables) > 1:
             raise Unread("", tuple(token.item.text for token in tables[1:]))
@@ -348,8 +357,8 @@ class Head:
             raise Unread("of whose time")
 
 
-def _make_metric_token(name: str, agg: str | None = None, token: Token = DONE) -> Token:
-    return Token("1", token.item, metric=Metric.model_validate({"name": name, "agg": agg}))
+def _make_metric_token(name: str, agg: str | None = None, token: GrammarToken = DONE) -> GrammarToken:
+    return GrammarToken("1", token.item, metric=Metric.model_validate({"name": name, "agg": agg}))
 
 
 def convert_to_share(query: LogicalQuery, part: Filter) -> LogicalQuery:

@@ -18,7 +18,7 @@ _PREFERRED = 0.02  # preference for the layer's words over the language's
 
 
 @dataclass(frozen=True)
-class Item:
+class QuestionItem:
     """refs: the parts of the layer it may mean; roles: its possible roles in a question. With both empty it is a time,
     a number, or unknown.
     """
@@ -36,12 +36,12 @@ class Item:
 
 
 @lru_cache(maxsize=64)  # one question is read several times, with each source
-def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
+def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[QuestionItem, ...]:
     """Return the items of a question, in order."""
     text, times = mark_times(normalise_text(question), today, lexicon.catalog.layer.fiscal_year_start)
     units = units_of(text)
     best: list[tuple[float, int]] = [(0.0, 0)] * (len(units) + 1)
-    chosen: list[Item | None] = [None] * (len(units) + 1)
+    chosen: list[QuestionItem | None] = [None] * (len(units) + 1)
     for end in range(1, len(units) + 1):
         best[end] = (float("inf"), 0)
         for begin in range(max(0, end - LONGEST), end):
@@ -49,7 +49,7 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
             total = best[begin][0] + cost
             if item is not None and total < best[end][0] - 1e-9:
                 best[end], chosen[end] = (total, begin), item
-    found: list[Item] = []
+    found: list[QuestionItem] = []
     at = len(units)
     while at > 0:
         item = chosen[at]
@@ -61,7 +61,7 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> tuple[Item, ...]:
 
 def _build_item(
     text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]
-) -> tuple[Item | None, float]:
+) -> tuple[QuestionItem | None, float]:
     """Return the units as one item with its cost, or None."""
     written = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
@@ -69,16 +69,16 @@ def _build_item(
     roles = load_words().roles.get(key, ())
     if refs or roles:
         gap = 0.0 if _has_no_separator(text, units) else 0.5
-        return Item(written, refs, roles, number=_parse_number(written, units)), 1.0 + gap - (
+        return QuestionItem(written, refs, roles, number=_parse_number(written, units)), 1.0 + gap - (
             _PREFERRED * len(units) if refs else 0.0
         )
     if len(units) == 1 and units[0].kind == "time":
         moment = times[find_time_index(units[0].text)]
-        return Item(written, time=moment.range, is_yearless=moment.of_year is not None), 1.0
+        return QuestionItem(written, time=moment.range, is_yearless=moment.of_year is not None), 1.0
     number = _parse_number(written, units)
     if number is not None:
-        return Item(written, number=number), 1.0
-    return (Item(written), _UNKNOWN) if len(units) == 1 else (None, 0.0)
+        return QuestionItem(written, number=number), 1.0
+    return (QuestionItem(written), _UNKNOWN) if len(units) == 1 else (None, 0.0)
 
 
 def _has_no_separator(text: str, units: Sequence[Unit]) -> bool:

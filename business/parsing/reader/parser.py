@@ -15,10 +15,10 @@ from business.logical_query.compiler import compile_query
 from business.logical_query.query import Filter, Inexpressible, LogicalQuery, Metric, TimeRange
 from business.logical_query.times import resolve_period
 from business.logical_query.wording import build_query_sentence, build_unknown_value_message
-from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
+from business.parsing.base import Clarification, Context, MeaningChoice, Parsed, Unparseable
 from business.parsing.reader.grammar import Reading, Unread, require_currency
-from business.parsing.reader.heads import Head
-from business.parsing.reader.items import Item, items_of
+from business.parsing.reader.heads import QueryHead
+from business.parsing.reader.items import QuestionItem, items_of
 from business.parsing.reader.leads import find_lead
 from business.parsing.reader.lexicon import Lexicon, Ref
 from knowledge.text.everyday import load_everyday_rates
@@ -49,11 +49,11 @@ def _restrict_to_named(query: LogicalQuery, lexicon: Lexicon, context: Context) 
     return query.model_copy(update={"filters": (*query.filters, Filter(field=field, op="in", values=values))})
 
 
-def find_unknown_words(items: Sequence[Item], question: str) -> tuple[str, ...]:
+def find_unknown_words(items: Sequence[QuestionItem], question: str) -> tuple[str, ...]:
     """Return the unknown words of a question, as written: neighbours as one, with a known character that is part of one (付款, 支持)."""
     found: list[str] = []
     is_open = False
-    for before, item in pairwise((Item(""), *items)):
+    for before, item in pairwise((QuestionItem(""), *items)):
         is_open = is_open and (not item.is_known or item.roles == ("counter",))
         if is_open and found[-1] + item.text in question.lower():
             found[-1] += item.text
@@ -83,14 +83,14 @@ def _parse_by_words(question: str, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def _collect_readings(
-    items: Sequence[Item], catalog: Catalog, today: date
+    items: Sequence[QuestionItem], catalog: Catalog, today: date
 ) -> tuple[dict[str, tuple[int, LogicalQuery]], list[Exception]]:
     """Return the possible queries by their statements, with the distance of their parts; and why others fail."""
     found: dict[str, tuple[int, LogicalQuery]] = {}
     failed: list[Exception] = []
     for refs in islice(iterate_meanings(items), MAX_READINGS):
         try:
-            query = Head(Reading.of(catalog, items, refs, today)).query()
+            query = QueryHead(Reading.of(catalog, items, refs, today)).query()
             require_currency(items, query, catalog)
             sql = compile_query(query, catalog, today)
         except (Unread, Inexpressible, ValueError) as error:
@@ -102,7 +102,7 @@ def _collect_readings(
     return found, failed
 
 
-def _explain_missing_value(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) -> str:
+def _explain_missing_value(items: Sequence[QuestionItem], unknown: Sequence[str], catalog: Catalog) -> str:
     """Return the existing values of the column named beside the only unknown word; "" otherwise."""
     places = [place for place, item in enumerate(items) if not item.is_known]
     if len(places) != 1:
@@ -114,7 +114,7 @@ def _explain_missing_value(items: Sequence[Item], unknown: Sequence[str], catalo
 
 
 def build_understood_part(
-    items: Sequence[Item], catalog: Catalog, today: date, left: Sequence[str] = ()
+    items: Sequence[QuestionItem], catalog: Catalog, today: date, left: Sequence[str] = ()
 ) -> LogicalQuery | None:
     """Return the certain part of an unread question, to prefill a form: everything but the words left over if that is a
     number; else a number with values and a time.
@@ -139,7 +139,7 @@ def _compiles(query: LogicalQuery, catalog: Catalog, today: date) -> bool:
         return False
 
 
-def _count_table_names_as_values(items: Sequence[Item], refs: tuple[Ref | None, ...]) -> int:
+def _count_table_names_as_values(items: Sequence[QuestionItem], refs: tuple[Ref | None, ...]) -> int:
     """Return the number of words read as values that are also a table's name."""
     pairs = zip(items, refs, strict=True)
     return sum(
@@ -147,7 +147,7 @@ def _count_table_names_as_values(items: Sequence[Item], refs: tuple[Ref | None, 
     )
 
 
-def iterate_meanings(items: Sequence[Item]) -> Iterator[tuple[Ref | None, ...]]:
+def iterate_meanings(items: Sequence[QuestionItem]) -> Iterator[tuple[Ref | None, ...]]:
     """Yield every combination of meanings, in the layer's order."""
     return product(*(item.refs or (None,) for item in items))
 
@@ -167,7 +167,7 @@ def choose_or_clarify(queries: list[LogicalQuery], catalog: Catalog, context: Co
     readings = {build_query_sentence(query, catalog, context.language, context.today): query for query in queries}
     if len(readings) < len(queries) or len(readings) > MAX_CHOICES:
         return Unparseable(_("The question can mean several things."))
-    return Clarification(tuple(Choice(text, query) for text, query in readings.items()))
+    return Clarification(tuple(MeaningChoice(text, query) for text, query in readings.items()))
 
 
 def list_state_readings(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:

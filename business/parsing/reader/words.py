@@ -15,7 +15,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Words:
+class WordRoles:
     """roles: by the units of a phrase, the roles it may have; `currency:EUR`, `grain:month`, `each_grain:month`, and `state` for what is
     made of small words and means something. changes: how a question leans on the one before it.
     """
@@ -29,7 +29,7 @@ class Words:
 
 
 @cache
-def load_words() -> Words:
+def load_words() -> WordRoles:
     data = load_word_lists()
     roles: dict[Key, tuple[str, ...]] = {}
     for role, phrases in data["roles"].items():
@@ -44,7 +44,7 @@ def load_words() -> Words:
     roles |= {build_lookup_key(phrase): ("state",) for phrase in data["states"]}
     changes = {name: frozenset(map(build_lookup_key, data["changes"][name])) for name in ("begins", "refers", "asks")}
     steps = {-1: tuple(data["changes"]["earlier"]), 1: tuple(data["changes"]["later"])}
-    return Words(roles, data["times"], data["numbers"], data["scales"], changes, steps)
+    return WordRoles(roles, data["times"], data["numbers"], data["scales"], changes, steps)
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import landlock, namespaces, rlimits, seccomp
 from .kernel import CannotConfine, drop_capabilities
-from .plan import Namespaces, Plan
+from .plan import Namespaces, ScriptPlan
 
 NOT_CONFINED = 97
 """Exit status: a layer does not hold, and nothing ran."""
@@ -21,7 +21,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 
 def main(text: str) -> None:
     try:
-        plan = Plan.from_json(text)
+        plan = ScriptPlan.from_json(text)
         rlimits.die_with_parent()
         sys.path[:] = plan.search_path
         _confine_process(plan)
@@ -34,7 +34,7 @@ def main(text: str) -> None:
     runpy.run_path(plan.script, run_name="__main__")
 
 
-def _confine_process(plan: Plan) -> None:
+def _confine_process(plan: ScriptPlan) -> None:
     isolation, limits = plan.isolation, plan.limits
     devices = [path for path in DEVICES if Path(path).exists()]
     if isolation.namespaces is Namespaces.OWN:

@@ -15,7 +15,7 @@ from tempfile import gettempdir, mkdtemp
 from . import landlock, seccomp
 from .child import DEVICES
 from .namespaces import NOBODY
-from .plan import Isolation, Limits, Namespaces, Plan
+from .plan import ConfinementLimits, Isolation, Namespaces, ScriptPlan
 from .remains import delete_tree
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from confinement.child import main; del sys.path[0]; main(sys.argv[2])"
@@ -57,7 +57,7 @@ def _can_run_script(candidate: Isolation) -> bool:
     with open_scratch_folder(candidate) as folder:
         script = folder / "in" / "script.py"
         script.write_text(_ENOUGH, encoding="utf-8")
-        plan = build_plan(folder, script, (), candidate, Limits())
+        plan = build_plan(folder, script, (), candidate, ConfinementLimits())
         try:
             done = subprocess.run(
                 build_command(plan),
@@ -88,9 +88,11 @@ def open_scratch_folder(within: Isolation) -> Iterator[Path]:
         delete_tree(folder)
 
 
-def build_plan(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
+def build_plan(
+    folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: ConfinementLimits
+) -> ScriptPlan:
     """Return a plan. folder: from `open_scratch_folder`; script: below its `in`."""
-    return Plan(
+    return ScriptPlan(
         script=str(script),
         arguments=arguments,
         search_path=_list_search_path(),
@@ -109,7 +111,7 @@ def _list_search_path() -> tuple[str, ...]:
     return tuple(path for path in dict.fromkeys(map(os.path.realpath, found)) if Path(path).exists())
 
 
-def build_command(plan: Plan) -> list[str]:
+def build_command(plan: ScriptPlan) -> list[str]:
     """Return the command that starts the process of a plan."""
     python = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, _LIBRARY, plan.to_json()]
     return [*_build_bubblewrap_command(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
@@ -121,7 +123,7 @@ def build_environment(folder: Path) -> dict[str, str]:
     return {**place, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _build_bubblewrap_command(plan: Plan) -> list[str]:
+def _build_bubblewrap_command(plan: ScriptPlan) -> list[str]:
     given = [
         shutil.which("bwrap") or "bwrap",
         "--unshare-all",

@@ -17,7 +17,7 @@ class Namespaces(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConfinementLimits:
     """Limits of one run, for all its threads together (there is one process). Times in seconds, sizes in bytes.
 
     memory_bytes: address space; Python with its libraries has some 100 MiB of it. file_bytes: of any one file; folder_bytes and files:
@@ -44,7 +44,7 @@ class Isolation:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScriptPlan:
     """script, arguments: what runs. search_path: where Python looks for modules. readable: files and folders; writable: folders, empty at
     first. The first of these is where it starts.
     """
@@ -55,15 +55,15 @@ class Plan:
     readable: tuple[str, ...]
     writable: tuple[str, ...]
     isolation: Isolation
-    limits: Limits = field(default_factory=Limits)
+    limits: ConfinementLimits = field(default_factory=ConfinementLimits)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> "Plan":
+    def from_json(cls, text: str) -> "ScriptPlan":
         """Read a plan. Raises ValueError, KeyError, TypeError for an invalid one."""
         given: dict[str, Any] = json.loads(text)
         isolation = Isolation(Namespaces(given["isolation"]["namespaces"]), given["isolation"]["landlock"])
         paths = {name: tuple(given[name]) for name in ("arguments", "search_path", "readable", "writable")}
-        return cls(script=given["script"], **paths, isolation=isolation, limits=Limits(**given["limits"]))
+        return cls(script=given["script"], **paths, isolation=isolation, limits=ConfinementLimits(**given["limits"]))

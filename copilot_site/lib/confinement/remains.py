@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from .plan import Limits
+from .plan import ConfinementLimits
 
 
-def is_over_limits(folders: tuple[Path, ...], limits: Limits) -> bool:
+def is_over_limits(folders: tuple[Path, ...], limits: ConfinementLimits) -> bool:
     """Tell whether more was written than allowed: a folder counts as a file, and an unreadable one as too much."""
     found = size = 0
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .child import NOT_CONFINED
 from .isolation import build_command, build_environment, build_plan, open_scratch_folder
-from .plan import Isolation, Limits
+from .plan import ConfinementLimits, Isolation
 from .remains import is_over_limits, read_files
 
 AT_ONCE = 2  # scripts of this process; each may take as much memory as its limits say
@@ -68,13 +68,13 @@ async def run_confined(
     arguments: Sequence[str] = (),
     *,
     stdin: bytes = b"",
-    limits: Limits | None = None,
+    limits: ConfinementLimits | None = None,
 ) -> Ran:
     """Run `script`, one of `files`: they lie read-only in a folder `in`, beside the one where it starts and may write.
 
     Waits while AT_ONCE others run. Nothing else is kept; killed when cancelled. Raises OSError where no process starts.
     """
-    limits = limits or Limits()
+    limits = limits or ConfinementLimits()
     async with _hold_place():
         return await _run_script(within, files, script, arguments, stdin=stdin, limits=limits)
 
@@ -97,7 +97,7 @@ async def _run_script(
     arguments: Sequence[str],
     *,
     stdin: bytes,
-    limits: Limits,
+    limits: ConfinementLimits,
 ) -> Ran:
     with open_scratch_folder(within) as folder:
         for name, data in files.items():
@@ -128,7 +128,7 @@ async def _drain_pipe(pipe: asyncio.StreamReader | None) -> None:
         pass
 
 
-async def _watch_process(process: Process, folder: Path, limits: Limits, stdin: bytes) -> Ran:
+async def _watch_process(process: Process, folder: Path, limits: ConfinementLimits, stdin: bytes) -> Ran:
     output = _Output(bytearray(), bytearray())
     ending = asyncio.create_task(_wait_for_end(process, output, stdin, limits.output_bytes))
     growing = asyncio.create_task(_wait_until_too_large(folder, limits))
@@ -181,7 +181,7 @@ async def _write_input(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
         pipe.close()
 
 
-async def _wait_until_too_large(folder: Path, limits: Limits) -> None:
+async def _wait_until_too_large(folder: Path, limits: ConfinementLimits) -> None:
     """Wait until more is written than allowed."""
     while not is_over_limits(_list_writable_folders(folder), limits):  # noqa: ASYNC110 - nobody tells when a file grows
         await asyncio.sleep(_LOOK_S)

@@ -48,7 +48,7 @@ FREE = (*HEALTH_PATHS, METRICS_PATH)  # monitoring is always answered
 
 
 @dataclass(frozen=True)
-class Share:
+class SeatShare:
     """Seats of one kind. wait_s: before a request is answered with 503 and Retry-After."""
 
     queue: FairQueue
@@ -61,9 +61,9 @@ class SeatedHandler(ASGIHandler):
     share_of: the name of the share that a request waits for, by its method and the name of its route, "" where there is none.
     """
 
-    def __init__(self, shares: Mapping[str, Share], share_of: Callable[[str, str], str], owners: "Owners") -> None:
+    def __init__(self, shares: Mapping[str, SeatShare], share_of: Callable[[str, str], str], owners: "Owners") -> None:
         super().__init__()
-        self._shares, self._share_of, self._door = shares, share_of, Door(owners)
+        self._shares, self._share_of, self._door = shares, share_of, OwnerLookup(owners)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         await super().handle(scope, wrap_receive(scope, receive), send)
@@ -157,8 +157,8 @@ class GivesBack:
 class Callers:
     """The known senders of requests before any look-up: a person, or else an address.
 
-    The owner of a cookie or token is learned from its first successful answer, or looked up (`Door`), so that all credentials of one person
-    wait in one line. Until then it counts as its address.
+    The owner of a cookie or token is learned from its first successful answer, or looked up (`OwnerLookup`), so that all
+    credentials of one person wait in one line. Until then it counts as its address.
     """
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ class Owners:
     of_session: Callable[[str], int | None]
 
 
-class Door:
+class OwnerLookup:
     """Looks up owners of secrets new to this process, so that signed-in people do not wait behind unknown callers.
 
     That takes a millisecond, where a page takes fifty: one at a time, in turn between addresses, in the thread that looks up sessions

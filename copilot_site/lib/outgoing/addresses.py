@@ -60,7 +60,7 @@ class AddressRefused(InvalidInput):
 
 
 @dataclass(frozen=True)
-class Target:
+class PermittedTarget:
     """A permitted target. host: as TLS and the Host header name it; addresses: all that it resolved to, each allowed."""
 
     host: str
@@ -69,7 +69,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Policy:
+class AddressPolicy:
     """The addresses that may be connected to.
 
     entries: names, `*.` and a name for all below it, addresses, networks; `private` is the private networks, `public` the
@@ -101,7 +101,7 @@ class Policy:
             self.here == (host, port) and is_on_this_machine(host) and any(address in one for one in _LOOPBACK)
         )
 
-    def with_named(self, *hosts: str) -> "Policy":
+    def with_named(self, *hosts: str) -> "AddressPolicy":
         """Return the same policy with these hosts of the operator's settings added."""
         return replace(self, entries=(*self.entries, *hosts))
 
@@ -111,26 +111,26 @@ class Policy:
         return found + [network for entry in self.entries if (network := parse_network(entry)) is not None]
 
 
-WEB = Policy((PUBLIC,), frozenset(DEFAULT_PORTS.values()))  # pages of the internet, nothing inside
+WEB = AddressPolicy((PUBLIC,), frozenset(DEFAULT_PORTS.values()))  # pages of the internet, nothing inside
 
 
-def build_service_policy(*, is_verified: bool = False) -> Policy:
+def build_service_policy(*, is_verified: bool = False) -> AddressPolicy:
     """Return the policy for addresses entered in the administration: COPILOT_OUTGOING_ALLOW.
 
     is_verified: TLS authenticates the server by a publicly trusted certificate; `public` requires that.
     """
     entries: tuple[str, ...] = tuple(settings.OUTGOING_ALLOW)
-    return Policy(entries if is_verified else tuple(entry for entry in entries if entry != PUBLIC))
+    return AddressPolicy(entries if is_verified else tuple(entry for entry in entries if entry != PUBLIC))
 
 
-def build_http_service_policy(url: str) -> Policy:
+def build_http_service_policy(url: str) -> AddressPolicy:
     """Return `build_service_policy` for a service reached by HTTP."""
     return build_service_policy(is_verified=url.startswith("https://"))
 
 
-def build_page_policy() -> Policy:
+def build_page_policy() -> AddressPolicy:
     """Return the policy for sources of documents: the internet, and what COPILOT_OUTGOING_ALLOW names, except `private`."""
-    return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in WORDS)))
+    return AddressPolicy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in WORDS)))
 
 
 def look_up_host(host: str, port: int) -> list[str]:
@@ -139,7 +139,7 @@ def look_up_host(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_rest, sockaddr in found))
 
 
-def check_target(host: str, port: int, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+def check_target(host: str, port: int, policy: AddressPolicy, *, resolve: LookUp | None = None) -> PermittedTarget:
     """Return the target for a host and port. Resolves names, so it may block. Raises AddressRefused.
 
     resolve: replaces `look_up_host`.
@@ -156,7 +156,7 @@ def check_target(host: str, port: int, policy: Policy, *, resolve: LookUp | None
     for text in texts:
         if "%" in text or not policy.permits(name, port, ip_address(text)):
             raise _make_refused_error(name, text)
-    return Target(name, port, tuple(texts[:MAX_ADDRESSES]))
+    return PermittedTarget(name, port, tuple(texts[:MAX_ADDRESSES]))
 
 
 def is_on_this_machine(host: str) -> bool:
@@ -165,7 +165,7 @@ def is_on_this_machine(host: str) -> bool:
     return host == "localhost" if address is None else any(address in network for network in _LOOPBACK)
 
 
-def require_plausible_host(host: str, policy: Policy) -> str:
+def require_plausible_host(host: str, policy: AddressPolicy) -> str:
     """Return the host as `normalise_host` does, without resolving, for forms. Raises AddressRefused for a forbidden address."""
     name = normalise_host(host)
     address = _parse_address(name)
@@ -186,7 +186,7 @@ def normalise_host(text: str) -> str:
     return host
 
 
-def check_url(url: str, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+def check_url(url: str, policy: AddressPolicy, *, resolve: LookUp | None = None) -> PermittedTarget:
     """Return `check_target` for an http(s) URL."""
     return check_target(*parse_url(url), policy, resolve=resolve)
 

@@ -21,7 +21,7 @@ from urllib3.poolmanager import PoolManager
 from urllib3.util.connection import create_connection
 from urllib3.util.retry import Retry
 
-from copilot_site.lib.outgoing.addresses import AddressRefused, Policy, check_target
+from copilot_site.lib.outgoing.addresses import AddressPolicy, AddressRefused, check_target
 from copilot_site.lib.text.json_input import load_answer_json
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class ObjectAnswer(BoundedResponse):
         return found
 
 
-class Session(requests.Session):
+class HttpSession(requests.Session):
     """A session that follows redirects of GET only: data of a POST, such as a client secret, is sent to nobody else."""
 
-    def __init__(self, policy: Policy, *, plain: Policy | None = None) -> None:
+    def __init__(self, policy: AddressPolicy, *, plain: AddressPolicy | None = None) -> None:
         """Open a session. policy: for https. plain: for http; as policy, where it is None."""
         super().__init__()
         self.trust_env = False
@@ -102,21 +102,21 @@ class Session(requests.Session):
         return target
 
 
-def _build_adapter(policy: Policy, made: Made) -> HTTPAdapter:
+def _build_adapter(policy: AddressPolicy, made: Made) -> HTTPAdapter:
     """Return an adapter of `requests` that connects only to addresses that this policy allows."""
     adapter = HTTPAdapter()
     adapter.poolmanager.pool_classes_by_scheme = _build_pool_classes(policy, made)
     return adapter
 
 
-def build_pool_manager(policy: Policy) -> PoolManager:
+def build_pool_manager(policy: AddressPolicy) -> PoolManager:
     """Return a pool for clients on urllib3 that connects only to allowed addresses, also for redirects."""
     manager = PoolManager(retries=Retry(MAX_REDIRECTS, redirect=MAX_REDIRECTS))
     manager.pool_classes_by_scheme = _build_pool_classes(policy, lambda _connected: None)
     return manager
 
 
-def _build_pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPool]]:
+def _build_pool_classes(policy: AddressPolicy, made: Made) -> dict[str, type[HTTPConnectionPool]]:
     def connected(connection: HTTPConnection) -> socket.socket:
         try:
             target = check_target(connection.host, connection.port, policy)
@@ -163,7 +163,7 @@ def find_refusal(error: BaseException | None) -> AddressRefused | None:
 
 
 def build_async_transport(
-    policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.Limits"
+    policy: AddressPolicy, *, verify: ssl.SSLContext, limits: "httpx2.Limits"
 ) -> "httpx2.AsyncHTTPTransport":
     """Return a transport of httpx2, for the openai client."""
     import httpcore2  # a second and 13 MB, as openai

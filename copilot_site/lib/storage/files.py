@@ -11,7 +11,7 @@ from whitenoise.middleware import WhiteNoiseFileResponse, WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
 
-class Attachment(HttpResponse):
+class DownloadResponse(HttpResponse):
     """A small file of no type, which a browser stores and never shows."""
 
     def __init__(self, content: bytes, filename: str) -> None:

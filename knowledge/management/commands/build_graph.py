@@ -10,7 +10,7 @@ from copilot_site.lib.commands import report_command_errors
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.graph.building import fill_base_graph, find_unread_documents
 from knowledge.graph.storage import delete_base_graph
-from knowledge.models import Graph, GraphEntity, GraphReading, GraphRelation, KnowledgeBase
+from knowledge.models import GraphEntity, GraphMode, GraphReading, GraphRelation, KnowledgeBase
 
 
 class Command(BaseCommand):
@@ -30,11 +30,11 @@ class Command(BaseCommand):
                 self._build_graph(base)
 
     def _find_bases(self, name: str) -> list[KnowledgeBase]:
-        rows = KnowledgeBase.unscoped.filter(name=name) if name else KnowledgeBase.unscoped.exclude(graph=Graph.OFF)
+        rows = KnowledgeBase.unscoped.filter(name=name) if name else KnowledgeBase.unscoped.exclude(graph=GraphMode.OFF)
         found = list(rows.order_by("name"))
         if name and not found:
             raise NotFound(f"There is no knowledge base “{name}”.")
-        if name and found[0].graph == Graph.OFF:
+        if name and found[0].graph == GraphMode.OFF:
             delete_base_graph(found[0])
             raise InvalidInput(f"The knowledge base “{name}” is set to have no graph.")
         return found

@@ -18,10 +18,10 @@ from knowledge.models import (
     Every,
     KnowledgeBase,
     ParseStatus,
-    RunState,
     Source,
     SourceItem,
     SourceRun,
+    SourceRunState,
     Trigger,
 )
 from knowledge.services.folders import ensure_path, find_root_folder, split_folder_path
@@ -130,7 +130,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {item['what']}: {item['why']}")
         if wait:
             self._wait(source)
-        if run.state != RunState.DONE:
+        if run.state != SourceRunState.DONE:
             raise CommandError(run.problem or "Not everything could be read; the next run tries it again.")
 
     def _wait(self, source: Source) -> None:

@@ -24,11 +24,11 @@ class DocxParser:
         check_ooxml(path, limits, xml_bytes=limits.member_xml_bytes)
         from docx import Document
 
-        from knowledge.parsers.office.docx_walk import Walk
+        from knowledge.parsers.office.docx_walk import DocxWalk
 
         with path.open("rb") as file:
             document = Document(file)
-        walk = Walk(document)
+        walk = DocxWalk(document)
         found = ParsedDocument.of(walk.blocks())
         properties = document.core_properties
         title = clean_stated_title(properties.title) or next(

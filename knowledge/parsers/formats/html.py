@@ -8,7 +8,7 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.html.reader import Reader
+from knowledge.parsers.html.reader import HtmlReader
 from knowledge.parsers.losses import filter_losses
 from knowledge.parsers.precheck import check_file_size, parse_page_tree
 
@@ -33,7 +33,7 @@ class HtmlParser:
         check_file_size(path, limits.text_bytes)
         tree = parse_page_tree(decode_page(path.read_bytes()), limits)
         title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
-        reader = Reader(tree)
+        reader = HtmlReader(tree)
         found = ParsedDocument.of(reader.blocks, language=tree.get("lang"), losses=filter_losses(reader.losses))
         if not title:
             title = next((block.text for block in found.blocks if block.kind == "heading" and block.level == 1), "")

@@ -17,7 +17,7 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import ParseLimits, parsers
 from knowledge.parsers.blocks import ParsedDocument, build_block, remove_link_marks
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.html.reader import Reader
+from knowledge.parsers.html.reader import HtmlReader
 from knowledge.parsers.losses import filter_losses
 from knowledge.parsers.precheck import parse_page_tree
 from knowledge.text.normalise import clean_text
@@ -78,7 +78,7 @@ class MarkdownParser:
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         source, fields = _split_front_matter(read_text(path, limits))
         page = _READER.render(_SHORTCODE.sub(_render_shortcode, remove_link_marks(source)))
-        reader = Reader(parse_page_tree(page, limits))
+        reader = HtmlReader(parse_page_tree(page, limits))
         blocks = [
             replace(item, text=_HEADING_ID.sub("", item.text)) if item.kind == "heading" else item
             for item in reader.blocks

@@ -28,7 +28,7 @@ from knowledge.parsers.blocks import (
 )
 from knowledge.parsers.losses import filter_losses
 from knowledge.parsers.pdf.characters import NO_CHARACTER, Placement, iterate_characters
-from knowledge.parsers.pdf.geometry import Page, RuledTable, Segment, convert_script_character
+from knowledge.parsers.pdf.geometry import PdfPage, RuledTable, Segment, convert_script_character
 from knowledge.parsers.pdf.hidden import Visibility
 from knowledge.parsers.pdf.layout import build_blocks
 from knowledge.parsers.pdf.page_image import is_pdf
@@ -80,7 +80,7 @@ def _open_document(path: Path) -> pdfium.PdfDocument:
     return document
 
 
-def _read_pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[Page]:
+def _read_pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[PdfPage]:
     """Yield every page that can be loaded; a damaged page in a readable document is a page without text."""
     characters = 0
     for index in range(len(document)):
@@ -88,7 +88,7 @@ def _read_pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: Par
             page = document[index]
             textpage = page.get_textpage()
         except pdfium.PdfiumError:
-            yield Page(number=index + 1, width=1.0, height=1.0, segments=[], tables=[], is_damaged=True)
+            yield PdfPage(number=index + 1, width=1.0, height=1.0, segments=[], tables=[], is_damaged=True)
             continue
         characters += pdfium_c.FPDFText_CountChars(textpage.raw)
         check_text_size(characters, limits)
@@ -100,7 +100,7 @@ def _read_pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: Par
         unseen = [segment for segment in segments if segment.hidden is not None]
         is_bare = not _has_readable_text(seen) and (visibility.is_scan or bool(unseen) or _has_drawing(page))
         links = list(_find_links(document, page, seen)) if seen else []
-        yield Page(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare, links=links)
+        yield PdfPage(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare, links=links)
         textpage.close()
         page.close()
 
@@ -152,7 +152,7 @@ def _read_segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibilit
         yield _finish_segment(current, textpage, last, pending)
 
 
-def _build_hidden_blocks(page: Page) -> Iterator[Block]:
+def _build_hidden_blocks(page: PdfPage) -> Iterator[Block]:
     """Yield the hidden text of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda item: item.hidden):
         if reason:

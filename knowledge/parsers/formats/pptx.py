@@ -24,14 +24,14 @@ class PptxParser:
         check_ooxml(path, limits, xml_bytes=limits.member_xml_bytes)
         from pptx import Presentation
 
-        from knowledge.parsers.office.pptx_walk import Walk
+        from knowledge.parsers.office.pptx_walk import PptxWalk
 
         with path.open("rb") as file:
             presentation = Presentation(file)
         count = len(presentation.slides)
         if count > limits.slides:
             raise Rejected("too_many_pages", count=count, limit=limits.slides)
-        walk = Walk(presentation)
+        walk = PptxWalk(presentation)
         found = ParsedDocument.of(walk.blocks())
         title = clean_stated_title(presentation.core_properties.title)
         if not title:

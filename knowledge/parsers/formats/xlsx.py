@@ -88,21 +88,21 @@ def _build_sheet_blocks(sheet: Any, parts: SheetParts) -> list[Block]:
     """Return the blocks of a sheet; hidden text follows its tables."""
     if sheet.start is None:
         return []
-    read = _Sheet(sheet, parts)
+    read = _CellSheet(sheet, parts)
     unseen = read.taken_out()
     blocks = [found for table in _split_tables(read.seen()) for found in read.blocks_of(table)]
     return [*build_block("heading", remove_link_marks(sheet.name), level=1), *blocks, *unseen] if blocks else unseen
 
 
 @dataclass
-class _Area:
+class _SheetArea:
     """Rows of a sheet that make a table, or several. numbers: their rows in the sheet, from 0."""
 
     rows: list[Row]
     numbers: list[int]
 
-    def cut(self, first: int, last: int) -> "_Area":
-        return _Area(self.rows[first:last], self.numbers[first:last])
+    def cut(self, first: int, last: int) -> "_SheetArea":
+        return _SheetArea(self.rows[first:last], self.numbers[first:last])
 
 
 @dataclass
@@ -113,7 +113,7 @@ class _Looks:
     stated: dict[Cell, bool] = field(default_factory=dict)
 
 
-class _Sheet:
+class _CellSheet:
     """The cells of one sheet. top, left: the place of the first one."""
 
     def __init__(self, sheet: Any, parts: SheetParts) -> None:
@@ -189,16 +189,16 @@ class _Sheet:
             *(found for reason, texts in cells.items() for found in build_hidden_block("\n".join(texts), reason)),
         ]
 
-    def seen(self) -> _Area:
+    def seen(self) -> _SheetArea:
         """Return the rows and columns that are not hidden."""
         parts = self._parts
         numbers = [r for r in range(self._top, self._top + len(self._rows)) if r not in parts.rows]
         rows = [self._rows[r - self._top] for r in numbers]
         if parts.columns:
             rows = [[cell for c, cell in enumerate(row, self._left) if c not in parts.columns] for row in rows]
-        return _Area(rows, numbers)
+        return _SheetArea(rows, numbers)
 
-    def blocks_of(self, area: _Area) -> list[Block]:
+    def blocks_of(self, area: _SheetArea) -> list[Block]:
         """Return a table with its header as the file states it: directly, or by frozen rows, bold letters or a fill."""
         stated = [self._looks.stated.get(cell) for row in area.rows[:1] for cell in row if cell is not EMPTY]
         if stated and all(item is False for item in stated):
@@ -213,7 +213,7 @@ class _Sheet:
         ]
         return build_table_blocks([*rows, *area.rows[named + 1 :]])
 
-    def _count_stated_rows(self, area: _Area) -> int:
+    def _count_stated_rows(self, area: _SheetArea) -> int:
         """Return the number of header rows that the file states, with rows above them; 0 where it states none."""
         for r, row in enumerate(area.rows[: MAX_HEADER_ROWS * 3]):
             cells = [cell for cell in row if cell is not EMPTY]
@@ -221,7 +221,7 @@ class _Sheet:
                 return r + 1
         return 0
 
-    def _count_frozen_rows(self, area: _Area) -> int:
+    def _count_frozen_rows(self, area: _SheetArea) -> int:
         """Return the number of frozen rows, if they are names: people also freeze other rows."""
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _count_title_rows(area.rows)
@@ -229,7 +229,7 @@ class _Sheet:
         texts = [cell.plain for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
         return count if may_be and all(map(may_name_column, texts)) else 0
 
-    def _count_filled_rows(self, area: _Area) -> int:
+    def _count_filled_rows(self, area: _SheetArea) -> int:
         """Return how many top rows have a fill that no other row has; a table with stripes has none."""
         titles, fills = _count_title_rows(area.rows), self._looks.fills
         coloured = [
@@ -280,7 +280,7 @@ def _build_cell(value: Any, style: Style = _PLAIN) -> Cell:
 # --- tables of a sheet ---------------------------------------------------------------------------------------------
 
 
-def _split_tables(area: _Area) -> Iterator[_Area]:
+def _split_tables(area: _SheetArea) -> Iterator[_SheetArea]:
     """Yield the tables of a sheet, separated by blank columns, and by blank rows before a new header."""
     for item in _split_by_blank_rows(area):
         parts = _split_by_blank_columns(item)
@@ -291,16 +291,16 @@ def _split_tables(area: _Area) -> Iterator[_Area]:
                 yield from _split_tables(part)
 
 
-def _split_by_blank_rows(area: _Area) -> Iterator[_Area]:
+def _split_by_blank_rows(area: _SheetArea) -> Iterator[_SheetArea]:
     """Yield the rows between blank rows; text after a blank row begins a table only if like a header."""
-    kept = _Area([], [])
+    kept = _SheetArea([], [])
     after_blank = False
     for row, number in zip(area.rows, area.numbers, strict=True):
         is_blank = all(cell is EMPTY for cell in row)
         if not is_blank:
             if after_blank and kept.rows and _is_header(row, kept.rows[-1]):
                 yield kept
-                kept = _Area([], [])
+                kept = _SheetArea([], [])
             kept.rows.append(row)
             kept.numbers.append(number)
         after_blank = is_blank
@@ -308,7 +308,7 @@ def _split_by_blank_rows(area: _Area) -> Iterator[_Area]:
         yield kept
 
 
-def _split_by_blank_columns(area: _Area) -> list[_Area]:
+def _split_by_blank_columns(area: _SheetArea) -> list[_SheetArea]:
     """Yield columns separated by two blank ones, or by one where the heights differ; else one is only a spacer."""
     width = max(map(len, area.rows))
     columns = [[r for r, row in enumerate(area.rows) if i < len(row) and row[i] is not EMPTY] for i in range(width)]
@@ -318,7 +318,7 @@ def _split_by_blank_columns(area: _Area) -> list[_Area]:
         heights_differ = (columns[i][0], columns[i][-1]) != (columns[last][0], columns[last][-1])
         if i - last > 2 or (i - last == 2 and heights_differ):
             starts.append(i)
-    return [_Area([row[a:b] for row in area.rows], area.numbers) for a, b in pairwise([*starts, filled[-1] + 1])]
+    return [_SheetArea([row[a:b] for row in area.rows], area.numbers) for a, b in pairwise([*starts, filled[-1] + 1])]
 
 
 def _is_header(row: Row, before: Row) -> bool:

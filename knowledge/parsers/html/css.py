@@ -99,7 +99,7 @@ class _Element(ElementWrapper):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _CssRule:
     fits: Test
     declarations: Declarations
     weight: tuple[bool, tuple[int, int, int], int]  # outside of layers, the selector's, the order
@@ -109,7 +109,7 @@ class Stylesheet:
     """The rules of a page, indexed by the id, class or tag of their last selector."""
 
     def __init__(self, tree: Any, sources: Iterable[str]) -> None:
-        self._rules: dict[str, list[_Rule]] = defaultdict(list)
+        self._rules: dict[str, list[_CssRule]] = defaultdict(list)
         self._last_frames: dict[str, Declarations] = {}
         self._order = 0
         self._named = {sign + name for element in tree.iter("*") for sign, names in (
@@ -179,7 +179,7 @@ class Stylesheet:
             return
         for selector, fits in zip(found, tests, strict=True):
             self._order += 1
-            rule = _Rule(fits, declarations, (not is_layered, selector.specificity, self._order))
+            rule = _CssRule(fits, declarations, (not is_layered, selector.specificity, self._order))
             last = getattr(selector.parsed_tree, "right", selector.parsed_tree)
             self._rules[next(iter(_list_selector_names(last)), "*")].append(rule)
 

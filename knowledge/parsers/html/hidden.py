@@ -42,7 +42,7 @@ _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "larg
 
 
 @dataclass(frozen=True)
-class Look:
+class InheritedLook:
     """The look that children inherit. reason: why all in it is hidden. background: None where it is not known."""
 
     reason: HiddenReason | None = None
@@ -85,7 +85,7 @@ class Looks:
         sheets = (item.text or "" for item in tree.iter("style") if matches_wide_screen(item.get("media") or ""))
         self._styles = Stylesheet(tree, sheets)
 
-    def of(self, element: Any, above: Look) -> Look:
+    def of(self, element: Any, above: InheritedLook) -> InheritedLook:
         """Return the look of an element inside one that looks like `above`."""
         attributes, declared = element.attrib, self._styles.style_of(element)
         if not declared and element.tag not in _SPECIAL and _ATTRIBUTES.isdisjoint(attributes.keys()):
@@ -96,7 +96,7 @@ class Looks:
         drawn = style.get("visibility")
         opacities = [parse_number(style.get("opacity")), *map(parse_number, _FADED.findall(style.get("filter", "")))]
         own = min((item for item in opacities if item is not None), default=1.0)
-        return Look(
+        return InheritedLook(
             reason=above.reason or _find_hidden_reason(element, style),
             colour=colour,
             background=_find_background(style, above.background),
@@ -109,7 +109,7 @@ class Looks:
         )
 
 
-def _find_text_colour(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
+def _find_text_colour(style: Mapping[str, str], above: InheritedLook) -> tuple[Colour | None, float]:
     """Return the colour of the letters, and their opacity."""
     colour, alpha = above.colour, above.alpha
     found = style.get("-webkit-text-fill-color") or style.get("color")

@@ -14,7 +14,7 @@ from knowledge.parsers.blocks import (
     remove_link_marks,
 )
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.html.hidden import Look, Looks
+from knowledge.parsers.html.hidden import InheritedLook, Looks
 from knowledge.parsers.html.parts import (
     count_header_rows,
     find_footnotes,
@@ -24,7 +24,7 @@ from knowledge.parsers.html.parts import (
     sections_of,
     span_of,
 )
-from knowledge.parsers.html.text import BLOCKS, DROPPED, HEADINGS, LINE, WORD, Mode, Open, Piece, TextReader
+from knowledge.parsers.html.text import BLOCKS, DROPPED, HEADINGS, LINE, WORD, HiddenPiece, Mode, Open, TextReader
 from knowledge.parsers.raised import format_subscript, format_superscript
 from knowledge.parsers.tables import Cell, Grid, build_table_blocks
 
@@ -36,25 +36,25 @@ _UNREAD_MATHS = frozenset(
 )
 
 
-class Reader(TextReader):
+class HtmlReader(TextReader):
     """One pass through a page. losses: unreadable parts of it."""
 
     def __init__(self, tree: Any) -> None:
         super().__init__()
         self.losses: dict[str, int] = {}
         self._looks = Looks(tree)
-        self._found: list[Block | Piece] = []
+        self._found: list[Block | HiddenPiece] = []
         self._kind: BlockKind = "paragraph"
         self._item: tuple[int, str] | None = None  # depth and number of an item without text yet
         self._depth = 0
-        self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
+        self._nested: list[tuple[Any, InheritedLook, str]] = []  # tables inside cells
         self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
         self._notes = dict(find_footnotes(tree, self._targets))
         self._due: list[Any] = []
         self._numbers: dict[Any, str] = {}  # of the notes, as the text refers to them
         self._written_notes: set[Any] = set()
         for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
-            self._element(node, Look())
+            self._element(node, InheritedLook())
         self._end_block()
         self._due += self._notes  # without a visible reference
         self._append_pending_content()
@@ -96,13 +96,13 @@ class Reader(TextReader):
             self._found += build_block("caption", row_name)
             self._read_table(table, look)
 
-    def _write_footnote(self, element: Any, look: Look | None = None) -> None:
+    def _write_footnote(self, element: Any, look: InheritedLook | None = None) -> None:
         """Write a footnote, once."""
         if self._notes.pop(element, None) is None:
             return
         self._written_notes.add(element)
         if look is None:
-            look = Look()
+            look = InheritedLook()
             for around in [*reversed(list(element.iterancestors())), element]:
                 look = self._looks.of(around, look)
         number = self._numbers.get(element, "")
@@ -112,7 +112,7 @@ class Reader(TextReader):
 
     # --- elements --------------------------------------------------------------------------------------------------
 
-    def _element(self, element: Any, above: Look) -> None:
+    def _element(self, element: Any, above: InheritedLook) -> None:
         tag = element.tag
         if not isinstance(tag, str):
             self._read_comment(element)
@@ -140,7 +140,7 @@ class Reader(TextReader):
             self._inside(element, look)
 
     def _read_transformed(
-        self, element: Any, look: Look, written: Callable[[str], str], *, is_raised: bool = False
+        self, element: Any, look: InheritedLook, written: Callable[[str], str], *, is_raised: bool = False
     ) -> None:
         opened = Open(written, len(self._parts), is_raised)
         self._open.append(opened)
@@ -148,7 +148,7 @@ class Reader(TextReader):
         self._open.remove(opened)
         self._close(opened)
 
-    def _read_title(self, element: Any, look: Look) -> None:
+    def _read_title(self, element: Any, look: InheritedLook) -> None:
         self._end_block()
         text = self._read_flat_text(element, look)
         if level := HEADINGS.get(element.tag):
@@ -157,11 +157,11 @@ class Reader(TextReader):
             self._found += build_block("caption", text)
         self._append_pending_content()
 
-    def _read_quotation(self, element: Any, look: Look) -> None:
+    def _read_quotation(self, element: Any, look: InheritedLook) -> None:
         self._read_structure(element, look, kind="quotation")
 
     def _read_structure(
-        self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks"
+        self, element: Any, look: InheritedLook, *, kind: BlockKind = "paragraph", mode: Mode = "blocks"
     ) -> None:
         """Read an element that makes its own blocks, after the text before it."""
         self._end_block()
@@ -171,7 +171,7 @@ class Reader(TextReader):
         self._end_block()
         self._kind, self._mode = kept
 
-    def _read_code(self, element: Any, look: Look) -> None:
+    def _read_code(self, element: Any, look: InheritedLook) -> None:
         kept, self._is_code = self._is_code, True
         if self._mode == "flat":
             self._end_paragraph()
@@ -191,7 +191,7 @@ class Reader(TextReader):
             self._append_pending_content()
         self._is_code = kept
 
-    def _read_list(self, element: Any, look: Look) -> None:
+    def _read_list(self, element: Any, look: InheritedLook) -> None:
         if self._mode != "flat":
             self._end_block()
         self._depth += 1
@@ -206,7 +206,7 @@ class Reader(TextReader):
         self._depth -= 1
         self._end_paragraph()
 
-    def _read_list_item(self, element: Any, above: Look, number: str) -> None:
+    def _read_list_item(self, element: Any, above: InheritedLook, number: str) -> None:
         look = self._looks.of(element, above)
         if look.reason or element in self._notes or element in self._written_notes:
             self._element(element, above)
@@ -222,7 +222,7 @@ class Reader(TextReader):
         self._read_structure(element, look, kind=self._kind, mode="item")
         self._item = None
 
-    def _read_link(self, element: Any, look: Look) -> None:
+    def _read_link(self, element: Any, look: InheritedLook) -> None:
         address = remove_link_marks(element.get("href") or "")
         target = address[1:] if address.startswith("#") else ""
         if address.startswith("#") and not WORD.search("".join(element.itertext())):
@@ -238,22 +238,22 @@ class Reader(TextReader):
         else:
             self._read_transformed(element, look, lambda words: _mark_linked_words(words, address))
 
-    def _read_sup_or_sub(self, element: Any, look: Look) -> None:
+    def _read_sup_or_sub(self, element: Any, look: InheritedLook) -> None:
         self._read_transformed(
             element, look, format_superscript if element.tag == "sup" else format_subscript, is_raised=True
         )
 
-    def _add_line_end(self, element: Any, look: Look) -> None:
+    def _add_line_end(self, element: Any, look: InheritedLook) -> None:
         self._apart = True
         self._parts.append(LINE)
 
-    def _read_picture(self, element: Any, look: Look) -> None:
+    def _read_picture(self, element: Any, look: InheritedLook) -> None:
         if element.get("alt"):
             self._apart = True
             self._take(element.get("alt"), look.why_unseen or HiddenReason.PICTURE)
             self._apart = True
 
-    def _read_ruby(self, element: Any, look: Look) -> None:
+    def _read_ruby(self, element: Any, look: InheritedLook) -> None:
         """Set off a ruby reading from the characters before it."""
         self._read_transformed(element, look, lambda words: f"({words.strip()})" if words.strip() else words)
 
@@ -262,7 +262,7 @@ class Reader(TextReader):
         if is_figure and not "".join(element.itertext()).strip():
             self.losses["charts"] = self.losses.get("charts", 0) + 1
 
-    def _read_formula(self, element: Any, look: Look) -> None:
+    def _read_formula(self, element: Any, look: InheritedLook) -> None:
         formula = element.get("alttext") or element.findtext(".//annotation")
         if formula:
             self._text(formula, look)
@@ -271,7 +271,7 @@ class Reader(TextReader):
         else:
             self._inside(element, look)
 
-    def _read_math_script(self, element: Any, look: Look) -> None:
+    def _read_math_script(self, element: Any, look: InheritedLook) -> None:
         """Read a base and its index, of a formula."""
         self._text(element.text, look)
         for place, child in enumerate(element):
@@ -287,7 +287,7 @@ class Reader(TextReader):
 
     # --- tables ----------------------------------------------------------------------------------------------------
 
-    def _read_table(self, element: Any, look: Look) -> None:
+    def _read_table(self, element: Any, look: InheritedLook) -> None:
         if self._mode == "flat":
             self._nested.append((element, look, ""))
             return
@@ -303,7 +303,7 @@ class Reader(TextReader):
         self._end_block()
         self._nested = kept
 
-    def _read_rows(self, table: Any, look: Look) -> list[list[Cell]]:
+    def _read_rows(self, table: Any, look: InheritedLook) -> list[list[Cell]]:
         grid = Grid()
         is_headed = next(table.iterchildren("thead"), None) is not None
         self._read_stray_content(table, look)
@@ -338,7 +338,7 @@ class Reader(TextReader):
             grid.end_section()
         return grid.rows
 
-    def _read_stray_content(self, element: Any, look: Look) -> None:
+    def _read_stray_content(self, element: Any, look: InheritedLook) -> None:
         """Read content misplaced between rows and cells; it follows the table."""
         self._text(element.text, look)
         for child in element:
@@ -352,17 +352,17 @@ def _mark_linked_words(words: str, address: str) -> str:
     return words.replace(bare, mark_link(bare, address), 1) if bare else words
 
 
-_HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
-    **dict.fromkeys((*HEADINGS, "figcaption", "caption"), Reader._read_title),
-    **dict.fromkeys(("ul", "ol", "menu"), Reader._read_list),
-    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Reader._read_code),
-    **dict.fromkeys(("sup", "sub"), Reader._read_sup_or_sub),
-    **dict.fromkeys(("msup", "msub"), Reader._read_math_script),
-    "blockquote": Reader._read_quotation,
-    "a": Reader._read_link,
-    "br": Reader._add_line_end,
-    "img": Reader._read_picture,
-    "rt": Reader._read_ruby,
-    "math": Reader._read_formula,
-    "table": Reader._read_table,
+_HANDLERS: dict[str, Callable[[HtmlReader, Any, InheritedLook], None]] = {
+    **dict.fromkeys((*HEADINGS, "figcaption", "caption"), HtmlReader._read_title),
+    **dict.fromkeys(("ul", "ol", "menu"), HtmlReader._read_list),
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), HtmlReader._read_code),
+    **dict.fromkeys(("sup", "sub"), HtmlReader._read_sup_or_sub),
+    **dict.fromkeys(("msup", "msub"), HtmlReader._read_math_script),
+    "blockquote": HtmlReader._read_quotation,
+    "a": HtmlReader._read_link,
+    "br": HtmlReader._add_line_end,
+    "img": HtmlReader._read_picture,
+    "rt": HtmlReader._read_ruby,
+    "math": HtmlReader._read_formula,
+    "table": HtmlReader._read_table,
 }

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from knowledge.parsers.blocks import remove_link_marks
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.html.hidden import Look
+from knowledge.parsers.html.hidden import InheritedLook
 from knowledge.parsers.lines import collapse_white_space
 
 DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
@@ -23,7 +23,7 @@ Mode = Literal["blocks", "item", "flat"]
 
 
 @dataclass
-class Piece:
+class HiddenPiece:
     """A piece of hidden text."""
 
     text: str
@@ -43,18 +43,18 @@ class TextReader:
     """Collects the text of elements. `_element` defines the effect of each."""
 
     def __init__(self) -> None:
-        self._behind: list[Piece] = []  # of the block that is being read
-        self._last: Piece | None = None  # until visible text
+        self._behind: list[HiddenPiece] = []  # of the block that is being read
+        self._last: HiddenPiece | None = None  # until visible text
         self._apart = False  # whether a line ended since the last text
         self._parts: list[str] = []
         self._open: list[Open] = []
         self._mode: Mode = "blocks"
         self._is_code = False
 
-    def _element(self, element: Any, above: Look) -> None:
+    def _element(self, element: Any, above: InheritedLook) -> None:
         raise NotImplementedError
 
-    def _text(self, text: str | None, look: Look) -> None:
+    def _text(self, text: str | None, look: InheritedLook) -> None:
         if not text:
             return
         text = remove_link_marks(text)
@@ -75,7 +75,7 @@ class TextReader:
         if self._last and self._last.reason is reason:
             self._last.text += ("\n" if self._apart else "") + text
         elif WORD.search(text):
-            self._last = Piece(text, reason)
+            self._last = HiddenPiece(text, reason)
             self._behind.append(self._last)
         self._apart = False
 
@@ -111,13 +111,13 @@ class TextReader:
         lines = (collapse_white_space(line).strip(" ") for line in text.split(LINE))
         return "\n".join(line for line in lines if line)
 
-    def _inside(self, element: Any, look: Look) -> None:
+    def _inside(self, element: Any, look: InheritedLook) -> None:
         self._text(element.text, look)
         for child in element:
             self._element(child, look)
             self._text(child.tail, look)
 
-    def _read_flat_text(self, element: Any, look: Look) -> str:
+    def _read_flat_text(self, element: Any, look: InheritedLook) -> str:
         """Return the text inside an element, without blocks."""
         kept = self._parts, self._open, self._mode
         self._parts, self._open, self._mode = [], [], "flat"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, has_low_contrast
-from knowledge.parsers.office.docx_styles import UNKNOWN, Look, Styles, read_fill_colour
+from knowledge.parsers.office.docx_styles import UNKNOWN, CharacterFormat, Styles, read_fill_colour
 from knowledge.parsers.office.ooxml_names import W, parse_whole_number
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
@@ -26,26 +26,26 @@ _UNSEEN_STYLE = re.compile(r"(?:visibility\s*:\s*hidden|display\s*:\s*none)", re
 
 
 @dataclass(frozen=True)
-class Place:
+class TextSurroundings:
     """The surroundings of text. hidden: why they are invisible. behind: colour as six hex digits or a name, or UNKNOWN."""
 
     hidden: HiddenReason | None = None
     behind: str = "FFFFFF"
 
-    def on(self, fill: str | None) -> "Place":
+    def on(self, fill: str | None) -> "TextSurroundings":
         return replace(self, behind=fill) if fill else self
 
-    def because(self, reason: HiddenReason | None) -> "Place":
+    def because(self, reason: HiddenReason | None) -> "TextSurroundings":
         return replace(self, hidden=reason) if reason and not self.hidden else self
 
-    def in_paragraph(self, properties: Any, styles: Styles) -> "Place":
+    def in_paragraph(self, properties: Any, styles: Styles) -> "TextSurroundings":
         reason = HiddenReason.OUTSIDE if properties is not None and _is_off_page(properties) else None
         return self.on(styles.paragraph_fill(properties)).because(reason)
 
-    def in_table(self, table: Any, is_shaded: bool) -> "Place":
+    def in_table(self, table: Any, is_shaded: bool) -> "TextSurroundings":
         return self.on(read_fill_colour(table.find(f"{W}tblPr/{W}shd")) or (UNKNOWN if is_shaded else None))
 
-    def in_row(self, row: Any) -> "Place":
+    def in_row(self, row: Any) -> "TextSurroundings":
         properties = row.find(f"{W}trPr")
         if properties is None:
             return self
@@ -55,13 +55,13 @@ class Place:
         is_exact = height is not None and height.get(f"{W}hRule") == "exact"
         return self.because(HiddenReason.ROW if is_exact and 0 < _read_number(height, "val") < _MIN_TWIPS else None)
 
-    def in_cell(self, cell: Any) -> "Place":
+    def in_cell(self, cell: Any) -> "TextSurroundings":
         is_gone = cell.find(f"{W}tcPr/{W}cellDel") is not None
         return self.on(read_fill_colour(cell.find(f"{W}tcPr/{W}shd"))).because(
             HiddenReason.DELETED if is_gone else None
         )
 
-    def in_shape(self, shape: Any) -> "Place":
+    def in_shape(self, shape: Any) -> "TextSurroundings":
         """Return the place inside any element of a drawing."""
         if shape.tag in (f"{_DRAWN}anchor", f"{_DRAWN}inline"):
             return self.because(_find_shape_reason(shape))
@@ -69,7 +69,7 @@ class Place:
             return self.because(HiddenReason.NOT_DISPLAYED)
         return self
 
-    def why(self, look: Look) -> HiddenReason | None:
+    def why(self, look: CharacterFormat) -> HiddenReason | None:
         """Return why characters of this format are hidden here; None if visible."""
         if self.hidden is HiddenReason.DELETED:
             return self.hidden
@@ -93,10 +93,10 @@ def colour_of(text: str | None) -> Colour | None:
     return _HIGHLIGHTS.get(text or "")
 
 
-def build_page_place(tree: Any) -> Place:
+def build_page_place(tree: Any) -> TextSurroundings:
     """Return the place on a plain page, with the colour that the document gives its pages."""
     page = tree.find(f"{W}background")
-    return Place() if page is None else Place(behind=page.get(f"{W}color") or UNKNOWN)
+    return TextSurroundings() if page is None else TextSurroundings(behind=page.get(f"{W}color") or UNKNOWN)
 
 
 def _is_off_page(properties: Any) -> bool:

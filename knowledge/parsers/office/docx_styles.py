@@ -23,7 +23,7 @@ UNKNOWN = "unknown"  # a colour that we do not work out
 
 
 @dataclass(frozen=True)
-class Look:
+class CharacterFormat:
     """The format of characters; None where unset. colour, shade: six hex digits, "auto", or the name of a highlight."""
 
     vanishes: bool | None = None
@@ -36,14 +36,14 @@ class Look:
     is_struck: bool | None = None
     is_bold: bool | None = None
 
-    def over(self, other: "Look") -> "Look":
+    def over(self, other: "CharacterFormat") -> "CharacterFormat":
         if self == _NOTHING:
             return other
         pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Look(*(theirs if own is None else own for own, theirs in pairs))
+        return CharacterFormat(*(theirs if own is None else own for own, theirs in pairs))
 
 
-_NOTHING = Look()
+_NOTHING = CharacterFormat()
 
 
 class Styles:
@@ -53,7 +53,7 @@ class Styles:
         self._styles: dict[str, Any] = {}
         self._defaults: dict[str, str] = {}
         self._chains: dict[str, list[Any]] = {}
-        self._looks: dict[tuple[str, str], Look] = {}
+        self._looks: dict[tuple[str, str], CharacterFormat] = {}
         self._base = _NOTHING
         self.lists: dict[str, str] = {}
         if tree is None:
@@ -83,7 +83,7 @@ class Styles:
             following = value_of(found[-1], "basedOn")
         return found
 
-    def look(self, run_properties: Any, paragraph_properties: Any) -> Look:
+    def look(self, run_properties: Any, paragraph_properties: Any) -> CharacterFormat:
         """Return a run's own format over its style's, over its paragraph's, over the defaults."""
         key = (value_of(run_properties, "rStyle") or "", value_of(paragraph_properties, "pStyle") or "")
         if key not in self._looks:
@@ -172,7 +172,7 @@ def _read_style_name(style: Any) -> str:
     return value_of(style, "name") or ""
 
 
-def read_look(properties: Any) -> Look:
+def read_look(properties: Any) -> CharacterFormat:
     """Read the format in run properties."""
     if properties is None or len(properties) == 0:
         return _NOTHING
@@ -186,7 +186,7 @@ def read_look(properties: Any) -> Look:
     shade = values[f"{W}highlight"].get(VAL) if f"{W}highlight" in values else read_fill_colour(values.get(f"{W}shd"))
     width = values[f"{W}w"].get(VAL, "").rstrip("%") if f"{W}w" in values else ""
     filled, is_clear = _read_text_fill(values.get(f"{_NEW}textFill"))
-    return Look(
+    return CharacterFormat(
         vanishes=toggle("vanish", "specVanish"),
         colour=filled or _read_colour(values.get(f"{W}color")),
         half_points=float(size[1]) * _HALF_POINTS_OF[size[2] or ""] if size else None,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from knowledge.parsers.blocks import Block, Picture, build_block, build_hidden_block, remove_link_marks
 from knowledge.parsers.hidden import HiddenReason
-from knowledge.parsers.office.docx_hidden import Place
+from knowledge.parsers.office.docx_hidden import TextSurroundings
 from knowledge.parsers.office.docx_styles import Styles
 from knowledge.parsers.office.ooxml_charts import build_chart_blocks
 from knowledge.parsers.office.ooxml_drawings import (
@@ -24,7 +24,7 @@ from knowledge.parsers.office.ooxml_drawings import (
     iterate_formulas,
 )
 from knowledge.parsers.office.ooxml_names import RELATION, VAL, A, M, W, is_on
-from knowledge.parsers.pieces import Piece, collect_hidden_blocks, join_visible_text
+from knowledge.parsers.pieces import StyledPiece, collect_hidden_blocks, join_visible_text
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _OLD = "{urn:schemas-microsoft-com:office:office}"
@@ -62,7 +62,7 @@ def iterate_children(element: Any, wanted: set[str]) -> Iterator[Any]:
             yield from iterate_children(one, wanted)
 
 
-class Fields:
+class DocxFields:
     """The effect of a part's fields on its runs: some are code, which is not shown, some links, some page numbers."""
 
     def __init__(self, tree: Any) -> None:
@@ -110,7 +110,7 @@ class ParagraphContext(Protocol):
     def lose(self, kind: str) -> None: ...
     def note(self, reference: Any, hidden: HiddenReason | None) -> tuple[str, list[Block | Picture]]: ...
     def comment(self, reference: Any) -> list[Block]: ...
-    def inside(self, box: Any, part: "PartOf", place: Place) -> list[Block | Picture]: ...
+    def inside(self, box: Any, part: "PartOf", place: TextSurroundings) -> list[Block | Picture]: ...
 
 
 @dataclass(frozen=True)
@@ -118,22 +118,22 @@ class PartOf:
     """A part of the file that text stands in. folder: where it lies in the file, for the names of pictures."""
 
     part: Any
-    fields: Fields
+    fields: DocxFields
     targets: dict[str, str]
 
     @classmethod
     def of(cls, part: Any, tree: Any) -> "PartOf":
         targets = {key: rel.target_ref for key, rel in part.rels.items() if not rel.is_external}
-        return cls(part, Fields(tree), targets)
+        return cls(part, DocxFields(tree), targets)
 
 
 class Text:
     """One paragraph, read. behind: what follows it, in order. is_bold: whether all visible text is bold."""
 
-    def __init__(self, paragraph: Any, source: ParagraphContext, part: PartOf, place: Place) -> None:
+    def __init__(self, paragraph: Any, source: ParagraphContext, part: PartOf, place: TextSurroundings) -> None:
         self._source, self._part = source, part
         self._properties = paragraph.find(f"{W}pPr")
-        self._pieces: list[Piece] = []
+        self._pieces: list[StyledPiece] = []
         self.behind: list[Block | Picture] = []
         self.is_bold = True
         self._read_children(paragraph, place.in_paragraph(self._properties, source.styles), "")
@@ -148,7 +148,7 @@ class Text:
         """Return the hidden text, one block for each run of the same reason."""
         return collect_hidden_blocks(self._pieces)
 
-    def _read_children(self, element: Any, place: Place, address: str) -> None:
+    def _read_children(self, element: Any, place: TextSurroundings, address: str) -> None:
         for child in element:
             tag = child.tag
             if tag == f"{W}r":
@@ -173,7 +173,7 @@ class Text:
         address, anchor = find_external_address(self._part.part, link.get(f"{RELATION}id")), link.get(f"{W}anchor")
         return f"{address}#{anchor}" if address and anchor else address
 
-    def _read_simple_field(self, element: Any, place: Place, address: str) -> None:
+    def _read_simple_field(self, element: Any, place: TextSurroundings, address: str) -> None:
         code = element.get(f"{W}instr", "")
         if _PAGE_NUMBER.match(code):
             self._add_piece(PAGE_NUMBER, None)
@@ -181,7 +181,7 @@ class Text:
             found = _HYPERLINK.match(code)
             self._read_children(element, place, found[1] if found else address)
 
-    def _read_formula(self, element: Any, place: Place) -> None:
+    def _read_formula(self, element: Any, place: TextSurroundings) -> None:
         formulas_found = list(iterate_formulas(element))
         if not any(formulas_found):
             self._source.lose("equations")
@@ -193,9 +193,9 @@ class Text:
         self, text: str, hidden: HiddenReason | None, raised_to: str | None = None, address: str = ""
     ) -> None:
         if text:
-            self._pieces.append(Piece(remove_link_marks(text), hidden, raised_to, address))
+            self._pieces.append(StyledPiece(remove_link_marks(text), hidden, raised_to, address))
 
-    def _read_run(self, run: Any, place: Place, address: str) -> None:
+    def _read_run(self, run: Any, place: TextSurroundings, address: str) -> None:
         fields = self._part.fields
         look = self._source.styles.look(run.find(f"{W}rPr"), self._properties)
         hidden = HiddenReason.NOT_DISPLAYED if run in fields.code else place.why(look)
@@ -226,7 +226,7 @@ class Text:
                 self._read_drawings([child], place.because(hidden if hidden in _NO_PICTURE else None))
         return None
 
-    def _read_drawings(self, elements: Iterable[Any], place: Place) -> None:
+    def _read_drawings(self, elements: Iterable[Any], place: TextSurroundings) -> None:
         """Read drawings: boxes, pictures, charts, SmartArt, embedded files."""
         for element in elements:
             if not isinstance(element.tag, str):
@@ -234,39 +234,39 @@ class Text:
             if element.tag == VERSIONS:
                 self._read_drawings(choose_version(element) if choose_version(element) is not None else (), place)
             elif element.tag == f"{W}txbxContent":
-                self.behind += self._source.inside(element, self._part, Place(place.hidden, behind=""))
+                self.behind += self._source.inside(element, self._part, TextSurroundings(place.hidden, behind=""))
             elif read := _READERS.get(element.tag):
                 read(self, element, place)
             else:
                 self._read_drawings(element, place.in_shape(element))
 
-    def _read_picture(self, blip: Any, place: Place) -> None:
+    def _read_picture(self, blip: Any, place: TextSurroundings) -> None:
         name = find_picture_name(blip, self._part.targets, str(self._part.part.partname).rpartition("/")[0])
         if name and not place.hidden:
             self.behind.append(Picture(0, name=name))
 
-    def _read_chart(self, chart: Any, place: Place) -> None:
+    def _read_chart(self, chart: Any, place: TextSurroundings) -> None:
         tree = find_related_tree(self._part.part, chart.get(f"{RELATION}id")) if chart.tag == CHART else None
         found = build_chart_blocks(tree, hidden=place.hidden) if tree is not None else []
         self.behind += found
         if not found:
             self._source.lose("charts")
 
-    def _read_diagram(self, parts: Any, place: Place) -> None:
+    def _read_diagram(self, parts: Any, place: TextSurroundings) -> None:
         tree = find_related_tree(self._part.part, parts.get(f"{RELATION}dm"))
         self.behind += build_diagram_blocks(tree, hidden=place.hidden) if tree is not None else []
 
-    def _read_word_art(self, art: Any, place: Place) -> None:
+    def _read_word_art(self, art: Any, place: TextSurroundings) -> None:
         self.behind += build_block("paragraph", remove_link_marks(art.get("string", "")), hidden=place.hidden)
 
-    def _count_object(self, embedded: Any, _place: Place) -> None:
+    def _count_object(self, embedded: Any, _place: TextSurroundings) -> None:
         self._source.lose("equations" if embedded.get("ProgID", "").startswith("Equation") else "objects")
 
-    def _read_description(self, properties: Any, _place: Place) -> None:
+    def _read_description(self, properties: Any, _place: TextSurroundings) -> None:
         self.behind += build_hidden_block(remove_link_marks(properties.get("descr", "")), HiddenReason.PICTURE)
 
 
-_READERS: dict[str, Callable[[Text, Any, Place], None]] = {
+_READERS: dict[str, Callable[[Text, Any, TextSurroundings], None]] = {
     f"{A}blip": Text._read_picture,
     CHART: Text._read_chart,
     NEW_CHART: Text._read_chart,

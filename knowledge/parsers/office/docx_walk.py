@@ -9,7 +9,7 @@ from typing import Any
 from knowledge.parsers.blocks import Block, Picture, build_block, build_hidden_block, build_list_item
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.list_numbers import format_list_number
-from knowledge.parsers.office.docx_hidden import Place, build_page_place
+from knowledge.parsers.office.docx_hidden import TextSurroundings, build_page_place
 from knowledge.parsers.office.docx_numbering import Numbered, Numbering
 from knowledge.parsers.office.docx_styles import UNKNOWN, Styles, read_fill_colour
 from knowledge.parsers.office.docx_text import PAGE_NUMBER, PartOf, Text, iterate_children
@@ -24,7 +24,7 @@ _BESIDE_A_PAGE_NUMBER = 12  # characters, as in "Page 3 of 12"
 _HEADERS, _FOOTERS = "headerReference", "footerReference"
 
 
-class Walk:
+class DocxWalk:
     """One document of python-docx, read once. losses: what is in it and was not read."""
 
     def __init__(self, document: Any) -> None:
@@ -72,7 +72,7 @@ class Walk:
         return mark, self._read_note(note, part, number, hidden) if note is not None else []
 
     def _read_note(self, note: Any, part: PartOf, number: str, hidden: HiddenReason | None) -> list[Block | Picture]:
-        inner = self.inside(note, part, Place(hidden))
+        inner = self.inside(note, part, TextSurroundings(hidden))
         lines = [entry for entry in inner if isinstance(entry, Block) and not entry.hidden and entry.kind in _PROSE]
         found = _join_blocks(lines, "footnote")
         if not found:
@@ -80,7 +80,7 @@ class Walk:
         whole_note = [_prefix_block(found[0], f"{number} ", number)] if number else found
         return [*whole_note, *(entry for entry in inner if entry not in lines)]
 
-    def inside(self, element: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+    def inside(self, element: Any, part: PartOf, place: TextSurroundings) -> list[Block | Picture]:
         """Return the blocks of a body, a cell, a box or a note."""
         found: list[Block | Picture] = []
         for child in iterate_children(element, _FLOW):
@@ -94,7 +94,7 @@ class Walk:
 
     # --- paragraphs ----------------------------------------------------------------------------------------------
 
-    def _paragraph(self, paragraph: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+    def _paragraph(self, paragraph: Any, part: PartOf, place: TextSurroundings) -> list[Block | Picture]:
         properties = paragraph.find(f"{W}pPr")
         numbered = self._number_paragraph(properties)
         level = self.styles.level(properties)
@@ -125,7 +125,7 @@ class Walk:
 
     # --- tables --------------------------------------------------------------------------------------------------
 
-    def _table(self, table: Any, part: PartOf, place: Place) -> list[Block | Picture]:
+    def _table(self, table: Any, part: PartOf, place: TextSurroundings) -> list[Block | Picture]:
         rows = [(row, list(iterate_children(row, {f"{W}tc"}))) for row in iterate_children(table, {f"{W}tr"})]
         is_shaded, names_first = self.styles.table_marks(table)
         place = place.in_table(table, is_shaded)
@@ -151,7 +151,7 @@ class Walk:
         return [*build_table_blocks(grid), *behind]
 
     def _read_cell(
-        self, cell: Any, part: PartOf, place: Place, behind: list[Block | Picture], *, is_name: bool
+        self, cell: Any, part: PartOf, place: TextSurroundings, behind: list[Block | Picture], *, is_name: bool
     ) -> Cell:
         """Read a cell; nested tables and other non-text content follow its table."""
         lines: list[str] = []

@@ -27,7 +27,7 @@ from knowledge.parsers.office.ooxml_drawings import (
 )
 from knowledge.parsers.office.ooxml_names import RELATION, A, M, parse_whole_number
 from knowledge.parsers.office.pptx_hidden import P, Sight, iterate_layout_elements, level_of
-from knowledge.parsers.pieces import Piece, collect_hidden_blocks, join_visible_text
+from knowledge.parsers.pieces import StyledPiece, collect_hidden_blocks, join_visible_text
 from knowledge.parsers.tables import Cell, Grid, build_table_blocks
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -37,7 +37,7 @@ _BULLETS = ("buNone", "buChar", "buBlip", "buAutoNum")
 _PLAIN_TEXT = (PP_PLACEHOLDER.SUBTITLE,)
 
 
-class Walk:
+class PptxWalk:
     """One presentation of python-pptx, read once. losses: what is in it and was not read."""
 
     def __init__(self, presentation: Any) -> None:
@@ -66,7 +66,7 @@ class Walk:
 class _Slide:
     """One slide. found: its blocks in reading order."""
 
-    def __init__(self, walk: Walk, slide: Any, number: int, sight: Sight) -> None:
+    def __init__(self, walk: PptxWalk, slide: Any, number: int, sight: Sight) -> None:
         self._walk, self._slide, self._number, self._sight = walk, slide, number, sight
         self._footers: list[list[Block]] = []
         self._unseen: set[Any] = set()
@@ -123,7 +123,7 @@ class _Slide:
             self.found += self._build_list_blocks(shape, paragraphs)
         self.found += unseen
 
-    def _build_list_blocks(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
+    def _build_list_blocks(self, shape: Any, paragraphs: list[list[StyledPiece]]) -> Iterator[Block]:
         """Return items for paragraphs with bullets or numbers, else paragraphs."""
         counts: dict[int, tuple[str, int]] = {}
         for element, pieces in zip(shape.element.iterfind(f"{P}txBody/{A}p"), paragraphs, strict=True):
@@ -143,22 +143,22 @@ class _Slide:
                 found = build_list_item(text, depth=level, number=format_slide_number(number, scheme))
             yield from (replace(entry, page=self._number) for entry in found)
 
-    def _read_paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _read_paragraph(self, paragraph: Any, shape: Any, hidden: HiddenReason | None) -> list[StyledPiece]:
+        pieces: list[StyledPiece] = []
         whole = next((entry.find(f"{A}hlinkClick") for entry in shape.element.iter(f"{P}cNvPr")), None)
         for child in paragraph:
             if child.tag == f"{A}br":
-                pieces.append(Piece("\n", hidden))
+                pieces.append(StyledPiece("\n", hidden))
             elif child.tag in (f"{A}r", f"{A}fld"):
                 if child.get("type") != "slidenum":
                     pieces.append(self._read_run(child, shape, hidden, whole))
             elif isinstance(child.tag, str) and next(child.iter(f"{M}oMath"), None) is not None:
                 formulas_found = list(iterate_formulas(child))
-                pieces += [Piece(f" {entry} ", hidden) for entry in formulas_found]
+                pieces += [StyledPiece(f" {entry} ", hidden) for entry in formulas_found]
                 self._walk.losses["equations"] += not any(formulas_found)
         return pieces
 
-    def _read_run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> Piece:
+    def _read_run(self, run: Any, shape: Any, hidden: HiddenReason | None, whole: Any) -> StyledPiece:
         properties = run.find(f"{A}rPr")
         place, link = "", whole
         if properties is not None:
@@ -167,7 +167,7 @@ class _Slide:
             link = properties.find(f"{A}hlinkClick") if properties.find(f"{A}hlinkClick") is not None else whole
         address = find_external_address(self._slide.part, link.get(f"{RELATION}id")) if link is not None else ""
         text = remove_link_marks(run.findtext(f"{A}t") or "")
-        return Piece(text, hidden or self._sight.why_run(run, shape), place, address)
+        return StyledPiece(text, hidden or self._sight.why_run(run, shape), place, address)
 
     def _read_frame(self, shape: Any, hidden: HiddenReason | None) -> None:
         """Read a table, a chart, SmartArt; count an embedded file."""

@@ -59,7 +59,7 @@ def read_sheet_parts(path: Path) -> dict[str, SheetParts]:
         with ZipFile(path) as archive:
             styles, texts = read_styles(archive), _read_shared_texts(archive)
             return {
-                name: _Sheet(styles, texts, _Relations(archive, part)).read(archive.open(part))
+                name: _StreamedSheet(styles, texts, _Relations(archive, part)).read(archive.open(part))
                 for name, part in _find_worksheets(archive)
             }
     except (KeyError, ValueError, expat.ExpatError, XMLSyntaxError) as error:
@@ -141,7 +141,7 @@ def _contains_any(archive: ZipFile, part: str, wanted: Sequence[bytes]) -> bool:
     return False
 
 
-class _Sheet:
+class _StreamedSheet:
     """One worksheet, read as a stream."""
 
     def __init__(self, styles: dict[str, Style], texts: dict[str, tuple[str, str]], relations: _Relations) -> None:

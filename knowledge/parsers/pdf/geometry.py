@@ -113,7 +113,7 @@ class RuledTable:
 
 
 @dataclass
-class Page:
+class PdfPage:
     """One page: size in points, runs of characters in file order, ruled tables. number: from 1. unseen: runs that nobody sees.
 
     is_scan: whether pictures cover most of it. is_bare: whether it shows something, and says nothing that can be read. is_damaged:
@@ -133,11 +133,11 @@ class Page:
 
 
 @dataclass
-class Line:
+class TextLine:
     """Segments side by side on one visual line, left to right."""
 
     segments: list[Segment]
-    page: Page
+    page: PdfPage
 
     @property
     def text(self) -> str:
@@ -209,9 +209,9 @@ def _is_prose(segments: list[Segment]) -> bool:
     return median(s.x1 - s.x0 for s in segments) > 0.55 * width and median(len(s.text) for s in segments) > 12
 
 
-def build_lines(segments: Iterable[Segment], page: Page) -> list[Line]:
+def build_lines(segments: Iterable[Segment], page: PdfPage) -> list[TextLine]:
     """Return visual lines, top to bottom; segments that overlap vertically by half share a line."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     for segment in sorted(segments, key=lambda s: (s.middle[1], s.x0)):
         last = lines[-1].segments[0] if lines else None
         if last and min(last.y1, segment.y1) - max(last.y0, segment.y0) > 0.5 * min(
@@ -219,7 +219,7 @@ def build_lines(segments: Iterable[Segment], page: Page) -> list[Line]:
         ):
             lines[-1].segments.append(segment)
         else:
-            lines.append(Line([segment], page))
+            lines.append(TextLine([segment], page))
     for line in lines:
         line.segments.sort(key=lambda s: s.x0)
     return lines

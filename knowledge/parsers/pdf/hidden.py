@@ -103,7 +103,7 @@ _NOWHERE: Bounds = (1.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class _Area:
+class _DrawnArea:
     """An area drawn behind text. bounds: left, bottom, right, top in points; colour: None where it may be any; order: of drawing."""
 
     order: int
@@ -142,7 +142,7 @@ class Visibility:
     def __init__(self, page: pdfium.PdfPage) -> None:
         self._objects: dict[int | None, _Drawn] = {}
         self._leaves: list[Any] = []
-        self._areas: list[_Area] = []
+        self._areas: list[_DrawnArea] = []
         self._rendered = Rendered(page, self._leaves)
         self._collect_objects(page, PdfMatrix())
         self._width, self._height = page.get_size()
@@ -234,7 +234,7 @@ class Visibility:
                 self._areas.append(area)
 
 
-def _find_covered_area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
+def _find_covered_area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _DrawnArea | None:
     """Return what an object covers; None for one that covers nothing."""
     kind = pdfium_c.FPDFPageObj_GetType(drawing)
     values = [ctypes.c_float() for _ in range(4)]
@@ -253,7 +253,7 @@ def _find_covered_area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area 
         is_opaque = drawn.opacity >= _OPAQUE and alpha >= _OPAQUE and not pdfium_c.FPDFPageObj_HasTransparency(drawing)
         colour = found if is_opaque and (is_line or _is_rectangle(drawing)) else None
     cut = _intersect_bounds(bounds, drawn.window)
-    return _Area(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
+    return _DrawnArea(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
 
 
 def _iterate_objects(parent: Any) -> Iterator[Any]:

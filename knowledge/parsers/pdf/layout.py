@@ -11,10 +11,10 @@ from typing import Any
 from knowledge.parsers.blocks import Block, BlockKind, Box, Link, build_block, build_list_item
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.pdf.geometry import (
-    Line,
-    Page,
+    PdfPage,
     RuledTable,
     Segment,
+    TextLine,
     build_lines,
     extract_vertical_text,
     group_in_reading_order,
@@ -46,7 +46,7 @@ _STEP = 0.6  # × font size by which an item of a list inside a list is moved in
 class _Piece:
     """Neighbouring lines that make one block."""
 
-    lines: list[Line]
+    lines: list[TextLine]
     kind: BlockKind = "paragraph"
     rows: list[Row] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _Piece:
     depth: int = 0
 
 
-def build_blocks(pages: Sequence[Page]) -> list[Block]:
+def build_blocks(pages: Sequence[PdfPage]) -> list[Block]:
     """Return all blocks of a document in reading order; a running header or footer is kept at its first place."""
     running = _find_running_lines(pages)
     body_size = _find_body_size(pages)
@@ -82,7 +82,7 @@ def _build_piece_blocks(piece: _Piece, words: set[str], level: int | None, **pla
     return build_block("heading" if level else piece.kind, text, level=level, number=piece.number, **place)
 
 
-def _add_links(block: Block, piece: _Piece, page: Page) -> Block:
+def _add_links(block: Block, piece: _Piece, page: PdfPage) -> Block:
     """Return a block with the addresses that its words lead to."""
     boxes = piece.boxes or [line.box for line in piece.lines]
     links: list[Link] = []
@@ -98,7 +98,7 @@ def _add_links(block: Block, piece: _Piece, page: Page) -> Block:
     return replace(block, links=tuple(links)) if links else block
 
 
-def _convert_to_shares(box: Box, page: Page) -> Box:
+def _convert_to_shares(box: Box, page: PdfPage) -> Box:
     """Convert points to shares of the page, rounded to a tenth of a per mille, inside 0..1."""
     width, height = page.width or 1.0, page.height or 1.0
     x0, y0, x1, y1 = (
@@ -115,12 +115,12 @@ def _mask_digits(segment: Segment) -> str:
     return re.sub(r"[\d\s]+", "#", segment.text)
 
 
-def _is_in_margin(segment: Segment, page: Page) -> bool:
+def _is_in_margin(segment: Segment, page: PdfPage) -> bool:
     y = segment.middle[1] / (page.height or 1.0)
     return y < _MARGIN or y > 1 - _MARGIN
 
 
-def _find_running_lines(pages: Sequence[Page]) -> set[str]:
+def _find_running_lines(pages: Sequence[PdfPage]) -> set[str]:
     """Return texts (digits masked) in the margins of at least half of all pages, two or more."""
     counts = Counter(
         text for page in pages for text in {_mask_digits(s) for s in page.segments if _is_in_margin(s, page)}
@@ -131,7 +131,7 @@ def _find_running_lines(pages: Sequence[Page]) -> set[str]:
 # --- pages to pieces -----------------------------------------------------------------------------------------------
 
 
-def _split_page(page: Page, running: set[str], seen: set[str], body_size: float) -> Iterator[_Piece]:
+def _split_page(page: PdfPage, running: set[str], seen: set[str], body_size: float) -> Iterator[_Piece]:
     """Yield the pieces of a page. seen: running lines of earlier pages."""
     repeated = [s for s in page.segments if _is_in_margin(s, page) and _mask_digits(s) in running]
     segments = [s for s in page.segments if s not in repeated]
@@ -140,7 +140,7 @@ def _split_page(page: Page, running: set[str], seen: set[str], body_size: float)
     margins = [_Piece([line], "running") for line in build_lines(new, page)]
     yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
     upright, segments = extract_vertical_text(segments)
-    yield from (_Piece([Line([entry], page)]) for entry in upright)
+    yield from (_Piece([TextLine([entry], page)]) for entry in upright)
     tables: list[tuple[float, _Piece]] = []
     for table in page.tables:
         piece, segments = _extract_ruled_table(table, segments, page)
@@ -159,7 +159,7 @@ def _split_page(page: Page, running: set[str], seen: set[str], body_size: float)
     yield from (piece for piece in margins if piece.lines[0].box[1] >= page.height / 2)
 
 
-def _extract_footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[list[_Piece], list[Segment]]:
+def _extract_footnotes(segments: list[Segment], page: PdfPage, body_size: float) -> tuple[list[_Piece], list[Segment]]:
     """Return the footnotes of a page, and the segments above them: smaller lines at its foot that begin with what the text refers to."""
     above = "".join(s.text for s in segments if s.size > _SMALLER * body_size)
     lowest = max((s.y1 for s in segments if s.size > _SMALLER * body_size), default=0.0)
@@ -176,7 +176,9 @@ def _extract_footnotes(segments: list[Segment], page: Page, body_size: float) ->
     return notes, [s for s in segments if id(s) not in taken]
 
 
-def _extract_ruled_table(table: RuledTable, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
+def _extract_ruled_table(
+    table: RuledTable, segments: list[Segment], page: PdfPage
+) -> tuple[_Piece | None, list[Segment]]:
     """Return the table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
     inside: dict[tuple[int, int], list[Segment]] = {}
     outside: list[Segment] = []
@@ -216,7 +218,7 @@ def _find_column(row: list[Box | None], piece: Segment) -> int:
 # --- lines to pieces -----------------------------------------------------------------------------------------------
 
 
-def _group_lines(lines: list[Line]) -> Iterator[_Piece]:
+def _group_lines(lines: list[TextLine]) -> Iterator[_Piece]:
     for is_cells, run in groupby(lines, key=lambda line: len(line.segments) > 1):
         group = list(run)
         table = _detect_unruled_table(group) if is_cells and len(group) >= 3 else None
@@ -226,7 +228,7 @@ def _group_lines(lines: list[Line]) -> Iterator[_Piece]:
             yield from _split_paragraphs(group)
 
 
-def _detect_unruled_table(lines: list[Line]) -> _Piece | None:
+def _detect_unruled_table(lines: list[TextLine]) -> _Piece | None:
     """Return a table of three or more lines whose segments align in separate columns; None otherwise."""
     columns: list[list[float]] = []
     for segment in sorted((s for line in lines for s in line.segments), key=lambda s: s.x0):
@@ -245,9 +247,9 @@ def _build_cell(segments: Sequence[Segment]) -> Cell:
     return Cell(text, is_name=all(s.bold for s in segments)) if text else EMPTY
 
 
-def _split_paragraphs(lines: list[Line]) -> Iterator[_Piece]:
+def _split_paragraphs(lines: list[TextLine]) -> Iterator[_Piece]:
     pitch = _compute_line_pitch(lines)
-    current: list[Line] = []
+    current: list[TextLine] = []
     for line in lines:
         if current and _starts_block(current, line, pitch):
             yield from _build_pieces(current)
@@ -257,14 +259,14 @@ def _split_paragraphs(lines: list[Line]) -> Iterator[_Piece]:
         yield from _build_pieces(current)
 
 
-def _compute_line_pitch(lines: list[Line]) -> float:
+def _compute_line_pitch(lines: list[TextLine]) -> float:
     """Return the usual distance between the tops of two lines, in line heights."""
     steps = [b.box[1] - a.box[1] for a, b in pairwise(lines) if abs(a.size - b.size) < 0.5]
     close = [step for step in steps if 0 < step < 40]
     return median(close) if close else 14.0
 
 
-def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
+def _starts_block(current: list[TextLine], line: TextLine, pitch: float) -> bool:
     last = current[-1]
     step = line.box[1] - last.box[1]
     in_list = _BULLET.match(current[0].text) is not None
@@ -281,7 +283,7 @@ def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
     return ragged and indent >= 0.8 * line.size
 
 
-def _build_pieces(lines: list[Line]) -> Iterator[_Piece]:
+def _build_pieces(lines: list[TextLine]) -> Iterator[_Piece]:
     """Return lines as a paragraph or caption, or as list items: several, or one with a bullet."""
     starts = [place for place, line in enumerate(lines) if _BULLET.match(line.text)]
     first = _BULLET.match(lines[0].text)
@@ -300,7 +302,7 @@ def _build_pieces(lines: list[Line]) -> Iterator[_Piece]:
         yield _Piece(lines[start:end], "item", number=number, depth=len(indents) - 1)
 
 
-def _join_text_lines(lines: list[Line]) -> str:
+def _join_text_lines(lines: list[TextLine]) -> str:
     """Join lines as running text; the mark of a word cut at a line end stays between its halves."""
     joined: list[str] = []
     for line in lines:
@@ -313,7 +315,7 @@ def _join_text_lines(lines: list[Line]) -> str:
     return join_lines(joined).strip(_CUT)
 
 
-def _collect_vocabulary(pages: Sequence[Page]) -> set[str]:
+def _collect_vocabulary(pages: Sequence[PdfPage]) -> set[str]:
     """Return the words of the document in lower case, without the halves of cut words."""
     words: set[str] = set()
     is_second_half = False
@@ -338,7 +340,7 @@ def _join_cut_words(text: str, words: set[str]) -> str:
 # --- headings ------------------------------------------------------------------------------------------------------
 
 
-def _find_body_size(pages: Sequence[Page]) -> float:
+def _find_body_size(pages: Sequence[PdfPage]) -> float:
     """Return the font size of most characters, in points."""
     sizes: Counter[float] = Counter()
     for page in pages:

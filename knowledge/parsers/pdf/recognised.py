@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from knowledge.parsers.blocks import Block, Box, Picture
-from knowledge.parsers.pdf.geometry import Page, Segment
+from knowledge.parsers.pdf.geometry import PdfPage, Segment
 from knowledge.parsers.pdf.layout import build_blocks
 
 LINE = 12.0
@@ -76,18 +76,18 @@ def _rotate_back(box: Box, turns: int) -> Box:
     return box
 
 
-def _build_page(number: int, found: RecognisedPage) -> Page:
+def _build_page(number: int, found: RecognisedPage) -> PdfPage:
     """Return the picture as a page on which the usual line is LINE points high, however large it is."""
     heights = [(line.box[3] - line.box[1]) * found.height for line in found.lines]
     scale = LINE / (median(heights) if heights else LINE)
-    page = Page(number, found.width * scale, found.height * scale, [], [])
+    page = PdfPage(number, found.width * scale, found.height * scale, [], [])
     page.segments = [
         _build_segment(line, height * scale, page) for line, height in zip(found.lines, heights, strict=True)
     ]
     return page
 
 
-def _build_segment(line: RecognisedLine, height: float, page: Page) -> Segment:
+def _build_segment(line: RecognisedLine, height: float, page: PdfPage) -> Segment:
     x0, x1 = line.box[0] * page.width, line.box[2] * page.width
     y0, y1 = line.box[1] * page.height, line.box[3] * page.height
     size = _SIZE_A_HEIGHT * LINE * _STEP ** round(log(max(height, 1.0) / LINE, _STEP))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Finalist:
     """One finalist.
 
     lexical: its lexical score, 0 … 2.2.
@@ -50,7 +50,7 @@ class Reranker(Protocol):
     @property
     def needs_tokens(self) -> bool: ...
 
-    def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
+    def rerank(self, question: RerankQuery, candidates: Sequence[Finalist]) -> NDArray[np.float32]:
         """Return new scores, (candidates,), higher is better, in the order of `candidates`; empty in, empty out.
 
         Raises RerankerUnavailable when it cannot answer now; the search then keeps the order it has, and says so.

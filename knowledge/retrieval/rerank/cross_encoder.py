@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from knowledge.embedding.base import ModelMissing, sanitise_text
 from knowledge.embedding.sentence_transformers import load_library
-from knowledge.retrieval.rerank.base import Candidate, RerankerUnavailable, RerankQuery
+from knowledge.retrieval.rerank.base import Finalist, RerankerUnavailable, RerankQuery
 
 BATCH_TEXTS = 16
 CHARACTERS = 16_384  # of one text; cross-encoders read 512 tokens, a few 8,192
@@ -40,7 +40,7 @@ class CrossEncoderReranker:
         self._lock = threading.Lock()
         self._loaded: Any = None
 
-    def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
+    def rerank(self, question: RerankQuery, candidates: Sequence[Finalist]) -> NDArray[np.float32]:
         return self.score(question.text, [candidate.text for candidate in candidates])
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:

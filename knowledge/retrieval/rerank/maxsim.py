@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.retrieval.rerank.base import Candidate, RerankQuery
+from knowledge.retrieval.rerank.base import Finalist, RerankQuery
 from knowledge.retrieval.token_vectors import Floats, centre_tokens, load_calibration
 
 TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
@@ -116,6 +116,6 @@ class MaxSimReranker:
     needs_text = False
     needs_tokens = True
 
-    def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> Floats:
+    def rerank(self, question: RerankQuery, candidates: Sequence[Finalist]) -> Floats:
         lexical = np.array([candidate.lexical for candidate in candidates], np.float32)
         return compute_maxsim(question, [candidate.tokens for candidate in candidates]) + LEXICAL_SHARE * lexical

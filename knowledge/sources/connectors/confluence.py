@@ -12,7 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import find_nested_value, iterate_pages, list_nested_objects, read_json
-from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, build_settings_field
+from knowledge.sources.base import (
+    ConnectorContext,
+    ItemContent,
+    ListedItem,
+    Missed,
+    PathReaders,
+    Unreadable,
+    build_settings_field,
+)
 from knowledge.sources.http import FolderAddress, HttpConnector, build_basic_auth, format_site
 from knowledge.sources.rules import Readers, find_username_by_email, list_path_prefixes
 from knowledge.sources.wiki_pages import build_html_document, build_unknown_page, format_path_name, list_html_sections
@@ -42,7 +50,7 @@ class _Page:
     restricted, which holds what is below it, too. readers: who alone may read it; None where it has no restriction of its own.
     """
 
-    item: Item
+    item: ListedItem
     above: tuple[str, ...]
     folders: tuple[str, ...]
     readers: Readers | None
@@ -70,7 +78,7 @@ class ConfluenceConnector(HttpConnector):
         self._iterate_missed_folders: list[Missed] = []
         self._home = ""
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         """Return the readers of the space, and below each restricted page those allowed by both."""
         pages = self._read_pages()
         found = {"": self._find_space_readers()}
@@ -78,9 +86,9 @@ class ConfluenceConnector(HttpConnector):
             if page.readers is not None:
                 above = [found[entry] for entry in list_path_prefixes(page.folders) if entry in found]
                 found[list_path_prefixes(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
-        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+        return [PathReaders(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         """Yield all pages; restricted ones are skipped where rights are not synchronised."""
         takes_rights = self._pages is not None
         pages = self._read_pages()
@@ -93,12 +101,12 @@ class ConfluenceConnector(HttpConnector):
                 why = gettext("“%(title)s” is restricted there: copy rights from the source.")
                 yield Missed(page.item.id, why % {"title": page.item.title})
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         reply = self._query_api(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
         body = str(find_nested_value(reply, "body", "export_view", "value") or "")
         if not body.strip():
             raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
-        return Content(build_html_document(item.title, body), sections=list_html_sections(body))
+        return ItemContent(build_html_document(item.title, body), sections=list_html_sections(body))
 
     def _read_pages(self) -> list[_Page]:
         """Return all pages whose ancestors are all known: restrictions are inherited from them."""
@@ -133,7 +141,7 @@ class ConfluenceConnector(HttpConnector):
             folders = (*folders, name)
         link = str(find_nested_value(page, "_links", "webui") or "").lstrip("/")
         version = page["version"]
-        item = Item(
+        item = ListedItem(
             id=str(page["id"]),
             path="/".join([*folders, f"{name}.html"]),
             version=str(version["number"]),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import build_answer_error
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, build_settings_field
+from knowledge.sources.base import ConnectorContext, ItemContent, ListedItem, Missed, build_settings_field
 from knowledge.sources.files import build_file_gone_error
 from knowledge.sources.http import FolderAddress, HttpConnector, build_basic_auth
 from knowledge.sources.wiki_pages import (
@@ -56,21 +56,21 @@ class DokuWikiConnector(HttpConnector):
         if reading.secret and self._call_method("dokuwiki.login", settings.username, reading.secret) is not True:
             raise build_account_error(settings.url)
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         for page in self._call_method("dokuwiki.getPagelist", self._settings.namespace, {"depth": 0}):
             try:
                 yield self._build_item(page)
             except (LookupError, TypeError, ValueError, OverflowError):
                 yield build_unknown_page(page)
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         """Return the newest revision of a page, and its author."""
         html = str(self._call_method("wiki.getPageHTML", item.id))
         if not html.strip():
             raise build_file_gone_error(item.id)
         sections = list_html_sections(html)
         title = sections[0][0] if sections else item.id.rpartition(":")[2]
-        return Content(
+        return ItemContent(
             build_html_document(title, html), title=title, author=self._find_author(item.id), sections=sections
         )
 
@@ -78,9 +78,9 @@ class DokuWikiConnector(HttpConnector):
         info = self._call_method("wiki.getPageInfo", page)
         return str(info.get("author", "")) if isinstance(info, dict) else ""
 
-    def _build_item(self, page: Mapping[str, Any]) -> Item:
+    def _build_item(self, page: Mapping[str, Any]) -> ListedItem:
         name = str(page["id"])
-        return Item(
+        return ListedItem(
             id=name,
             path=f"{name.replace(':', '/')}.html",
             version=f"{page['rev']} {page['size']}",  # a revision is named by its second

@@ -13,9 +13,17 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import find_nested_value, list_nested_objects
-from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, build_settings_field
-from knowledge.sources.feishu_api import PAGE, Feishu, Refused, read_spreadsheet
-from knowledge.sources.files import Choice
+from knowledge.sources.base import (
+    ConnectorContext,
+    ItemContent,
+    ListedItem,
+    Missed,
+    PathReaders,
+    Unreadable,
+    build_settings_field,
+)
+from knowledge.sources.feishu_api import PAGE, Feishu, FeishuRefused, read_spreadsheet
+from knowledge.sources.files import PathChoice
 from knowledge.sources.http import Root, RootOrNone, check_safe_address, format_site
 from knowledge.sources.rules import Pairs, Readers, find_local_group, find_usernames_by_email, list_path_prefixes
 from knowledge.sources.wiki_pages import build_html_document, format_path_name
@@ -82,13 +90,13 @@ class FeishuConnector(base.Connector):
 
     def __init__(self, settings: FeishuSettings, reading: ConnectorContext) -> None:
         check_safe_address(settings.url, has_secret=bool(reading.secret))
-        self._settings, self._choice = settings, Choice()
+        self._settings, self._choice = settings, PathChoice()
         self._api = Feishu(url=settings.url, app_id=settings.app_id, secret=reading.secret, pace=reading.pace)
         self._nodes: list[_Node] | None = None
         self._locked: set[str] = set()
         self._problems: dict[str, Missed] = {}
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         """Return the members of the space, and of each locked page, which inherits nothing, those it is shared with."""
         nodes = self._read_nodes()
         needed = {token for node in nodes if node.file for token in (*node.above, node.token)}
@@ -99,28 +107,30 @@ class FeishuConnector(base.Connector):
                 found[list_path_prefixes([*node.folders, node.name])[-1]] = self._build_readers(
                     self._list_members(node)
                 )
-        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+        return [PathReaders(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         nodes = self._read_nodes()
         yield from self._problems.values()
         for node in nodes:
             if node.file:
                 yield self._build_item(node)
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         obj_token = str(item.memory.get("token", ""))
         if item.memory.get("type") == "sheet":
-            return Content(build_html_document(item.title, read_spreadsheet(self._api, obj_token, title=item.title)))
+            return ItemContent(
+                build_html_document(item.title, read_spreadsheet(self._api, obj_token, title=item.title))
+            )
         token = quote(obj_token, safe="")
         if item.memory.get("type") == "docx":
             reply = self._api.ask("docs/v1/content", doc_token=token, doc_type="docx", content_type="markdown")
             text = str(reply.get("content") or "").strip() or f"# {item.title}"
-            return Content(f"{text}\n".encode())
+            return ItemContent(f"{text}\n".encode())
         answer = self._api.download(f"drive/v1/files/{token}/download")
         if answer.status != 200:
             raise Unreadable(gettext("%(path)s cannot be downloaded.") % {"path": item.path})
-        return Content(answer.body)
+        return ItemContent(answer.body)
 
     def close(self) -> None:
         self._api.close()
@@ -163,10 +173,10 @@ class FeishuConnector(base.Connector):
         is_read = data.get("obj_type") == "file" and self._choice.takes(f"x{path.suffix}")
         return f"{format_path_name(path.stem)}{path.suffix}" if is_read else ""
 
-    def _build_item(self, node: _Node) -> Item:
+    def _build_item(self, node: _Node) -> ListedItem:
         edited = str(node.said.get("obj_edit_time") or "")
         own = [node.name] if node.token in self._locked else []
-        return Item(
+        return ListedItem(
             id=node.token,
             path="/".join([*node.folders, *own, node.file]),
             version=edited,
@@ -217,7 +227,7 @@ class FeishuConnector(base.Connector):
             part = ids[start : start + PAGE]
             try:
                 reply = self._api.ask("contact/v3/users/batch", user_ids=part, user_id_type=kind)
-            except Refused as error:
+            except FeishuRefused as error:
                 self._problems[kind] = Missed(f"people:{kind}", str(error), is_branch=True)
                 return found
             found |= {

@@ -12,8 +12,16 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.storage.regular_files import SILENCE_S, read_regular_file, run_with_timeout
 from knowledge.sources import base
-from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, build_settings_field
-from knowledge.sources.files import LEAVE_OUT, Choice, resolve_local_folder
+from knowledge.sources.base import (
+    ConnectorContext,
+    ItemContent,
+    ListedItem,
+    Missed,
+    PathReaders,
+    Unreadable,
+    build_settings_field,
+)
+from knowledge.sources.files import LEAVE_OUT, PathChoice, resolve_local_folder
 from knowledge.sources.rules import FILE, MAX_BYTES, parse_access_rules
 
 LOT = 200  # entries that are listed before the deadline begins anew
@@ -38,10 +46,10 @@ class FolderConnector(base.Connector):
 
     def __init__(self, settings: FolderSettings, reading: ConnectorContext) -> None:
         self._top = resolve_local_folder(settings.path)
-        self._choice = Choice(settings.leave_out)
+        self._choice = PathChoice(settings.leave_out)
         self._pace = reading.pace
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         """Yield files in batches with a deadline each: the share may become unavailable."""
         found = self._iterate_entries()
         try:
@@ -50,11 +58,11 @@ class FolderConnector(base.Connector):
         except OSError as error:
             raise Unreadable(gettext("The folder cannot be read: %(why)s.") % {"why": error.strerror}) from error
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         self._pace()
-        return Content(self._read_file(item.id, most_bytes=site.UPLOAD_MAX_BYTES))
+        return ItemContent(self._read_file(item.id, most_bytes=site.UPLOAD_MAX_BYTES))
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         is_there = run_with_timeout(SILENCE_S, lambda: os.path.lexists(self._top / FILE))
         return parse_access_rules(self._read_file(FILE, most_bytes=MAX_BYTES) if is_there else None)
 
@@ -66,7 +74,7 @@ class FolderConnector(base.Connector):
             why = {"path": path, "why": error.strerror}
             raise Unreadable(gettext("%(path)s cannot be read: %(why)s.") % why) from error
 
-    def _iterate_entries(self) -> Iterator[Item | Missed]:
+    def _iterate_entries(self) -> Iterator[ListedItem | Missed]:
         closed: list[OSError] = []
         for folder, names, files in os.walk(self._top, onerror=closed.append):
             below = Path(folder).relative_to(self._top)
@@ -78,14 +86,14 @@ class FolderConnector(base.Connector):
             yield from self._iterate_missed_folders(closed)
         yield from self._iterate_missed_folders(closed)
 
-    def _build_item(self, path: str) -> Item | Missed:
+    def _build_item(self, path: str) -> ListedItem | Missed:
         """Return an item; of a link its target, which is checked to be in the folder when it is opened."""
         try:
             found = (self._top / path).stat()
         except OSError as error:
             return Missed(path, gettext("%(path)s cannot be read: %(why)s.") % {"path": path, "why": error.strerror})
         at = datetime.fromtimestamp(found.st_mtime, UTC)
-        return Item(path, path, f"{found.st_size}-{found.st_mtime_ns}", modified_at=at)
+        return ListedItem(path, path, f"{found.st_size}-{found.st_mtime_ns}", modified_at=at)
 
     def _iterate_missed_folders(self, closed: list[OSError]) -> Iterator[Missed]:
         while closed:

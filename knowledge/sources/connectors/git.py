@@ -15,16 +15,16 @@ from copilot_site.lib.outgoing.addresses import build_page_policy
 from copilot_site.lib.outgoing.http import build_pool_manager, find_refusal
 from knowledge.sources import base
 from knowledge.sources.base import (
-    Access,
     ConnectorContext,
-    Content,
-    Item,
+    ItemContent,
+    ListedItem,
     Missed,
     Passing,
+    PathReaders,
     Unreadable,
     build_settings_field,
 )
-from knowledge.sources.files import LEAVE_OUT, Choice, build_cache_path, list_markdown_sections
+from knowledge.sources.files import LEAVE_OUT, PathChoice, build_cache_path, list_markdown_sections
 from knowledge.sources.http import Address, check_safe_address
 from knowledge.sources.rules import FILE, parse_access_rules
 
@@ -78,13 +78,13 @@ class GitConnector(base.Connector):
 
     def __init__(self, settings: GitSettings, reading: ConnectorContext) -> None:
         self._settings, self._reading = settings, reading
-        self._choice = Choice(settings.leave_out, takes_pictures=False)
+        self._choice = PathChoice(settings.leave_out, takes_pictures=False)
         self._below = settings.below.strip("/")
         check_safe_address(settings.url, has_secret=bool(reading.secret))
         self._repo, self._head = _fetch_repository(settings, reading)
         self.state = {"head": self._head.decode()}
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         with self._refuse_missing_objects():
             files = self._list_files(self._head)
             moved = self._find_moved_paths()
@@ -97,14 +97,16 @@ class GitConnector(base.Connector):
             author, at = last.get(path, ("", None))
             was = moved.get(path, "")
             title = _build_page_title(path) if self._settings.is_wiki else ""
-            yield Item(path, path, sha, title, url=self._build_page_url(path), author=author, modified_at=at, was=was)
+            yield ListedItem(
+                path, path, sha, title, url=self._build_page_url(path), author=author, modified_at=at, was=was
+            )
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         with self._refuse_missing_objects():
             data: bytes = self._repo.object_store[item.version.encode()].as_raw_string()
-        return Content(data, sections=list_markdown_sections(item.path, data))
+        return ItemContent(data, sections=list_markdown_sections(item.path, data))
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         """Return the access rules of the folder that is read."""
         from dulwich.object_store import tree_lookup_path
 

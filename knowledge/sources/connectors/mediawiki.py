@@ -12,7 +12,7 @@ from lxml import html
 
 from knowledge.sources import base
 from knowledge.sources.answers import find_nested_value, iterate_pages, list_nested_objects, read_json_object
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, build_settings_field
+from knowledge.sources.base import ConnectorContext, ItemContent, ListedItem, Missed, build_settings_field
 from knowledge.sources.http import Address, HttpConnector
 from knowledge.sources.wiki_pages import (
     MAX_NAME,
@@ -56,7 +56,7 @@ class MediaWikiConnector(HttpConnector):
         if reading.secret:
             self._sign_in(settings.username, reading.secret)
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         for namespace in self._settings.namespaces:
             query = {
                 "action": "query",
@@ -72,7 +72,7 @@ class MediaWikiConnector(HttpConnector):
             for answer in iterate_pages(lambda place: self._ask(**place), first, partial(_find_next_query, query)):
                 yield from map(_build_listed_page, list_nested_objects(answer, "query", "pages"))
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         """Return exactly the revision that was listed."""
         reply = self._ask(
             action="parse",
@@ -85,7 +85,7 @@ class MediaWikiConnector(HttpConnector):
         sections = tuple(
             (_strip_markup(one["line"]), str(one["anchor"])) for one in reply["sections"] if one.get("anchor")
         )
-        return Content(
+        return ItemContent(
             build_html_document(item.title, f"<h1>{escape(item.title)}</h1>{reply['text']}"), sections=sections
         )
 
@@ -116,7 +116,7 @@ def _find_next_query(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any]
     return {**query, **more} if more else None
 
 
-def _build_listed_page(page: Mapping[str, Any]) -> Item | Missed:
+def _build_listed_page(page: Mapping[str, Any]) -> ListedItem | Missed:
     """Return a page, or a missed one where the wiki withholds its data, such as for a hidden revision."""
     try:
         return _build_item(page)
@@ -124,10 +124,10 @@ def _build_listed_page(page: Mapping[str, Any]) -> Item | Missed:
         return build_unknown_page(page.get("pageid", page.get("title")))
 
 
-def _build_item(page: Mapping[str, Any]) -> Item:
+def _build_item(page: Mapping[str, Any]) -> ListedItem:
     revision = page["revisions"][0]
     title = str(page["title"])
-    return Item(
+    return ListedItem(
         id=str(page["pageid"]),
         path="/".join(part.strip()[:MAX_NAME] or "_" for part in title.split("/")) + ".html",
         version=str(revision["revid"]),

@@ -19,8 +19,8 @@ from pydantic import field_validator
 from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import build_answer_error, iterate_pages
-from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, build_settings_field
-from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
+from knowledge.sources.base import ConnectorContext, ListedItem, Missed, Unreadable, build_settings_field
+from knowledge.sources.files import LEAVE_OUT, HttpFiles, PathChoice
 from knowledge.sources.http import Root, format_site
 
 PAGE = 1_000  # keys of one answer: the most that S3 gives
@@ -60,10 +60,10 @@ class S3Connector(HttpFiles):
     wants = S3Settings
 
     def __init__(self, settings: S3Settings, reading: ConnectorContext) -> None:
-        self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
+        self._settings, self._choice, self._secret = settings, PathChoice(settings.leave_out), reading.secret
         self.connect(settings.url, reading, sign=self._sign_request, follows_elsewhere=False)
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         query = {"list-type": "2", "encoding-type": "url", "prefix": self._settings.prefix, "max-keys": str(PAGE)}
 
         def following(page: Any) -> dict[str, str] | None:
@@ -81,9 +81,9 @@ class S3Connector(HttpFiles):
                 else:
                     yield self._build_item(path, entry)
 
-    def _build_item(self, path: str, entry: Any) -> Item:
+    def _build_item(self, path: str, entry: Any) -> ListedItem:
         size = entry.findtext("{*}Size", "0")
-        return Item(
+        return ListedItem(
             path,
             path,
             entry.findtext("{*}ETag", "")[:200] or entry.findtext("{*}LastModified", ""),

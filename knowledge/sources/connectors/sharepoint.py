@@ -16,23 +16,23 @@ from pydantic import model_validator
 from knowledge.sources import base
 from knowledge.sources.answers import find_nested_value, list_nested_objects
 from knowledge.sources.base import (
-    Access,
     ConnectorContext,
-    Content,
-    Item,
+    ItemContent,
+    ListedItem,
     Missed,
     Passing,
+    PathReaders,
     Unreadable,
     build_settings_field,
 )
-from knowledge.sources.files import LEAVE_OUT, Choice, build_file_gone_error, check_listed_size
+from knowledge.sources.files import LEAVE_OUT, PathChoice, build_file_gone_error, check_listed_size
 from knowledge.sources.http import Root, RootOrNone, check_safe_address, format_site
 from knowledge.sources.microsoft_graph import (
     Drive,
     DriveItem,
-    Graph,
+    GraphRoots,
     NotThere,
-    Page,
+    SharePointPage,
     format_editing_notice,
     list_site_pages,
     normalise_page_path,
@@ -125,8 +125,8 @@ class SharePointConnector(base.Connector):
     def __init__(self, settings: SharePointSettings, reading: ConnectorContext) -> None:
         for url in (settings.login, settings.url):
             check_safe_address(url, has_secret=bool(reading.secret))
-        self._settings, self._choice, self._cache = settings, Choice(settings.leave_out), reading.cache
-        self._graph = Graph(
+        self._settings, self._choice, self._cache = settings, PathChoice(settings.leave_out), reading.cache
+        self._graph = GraphRoots(
             url=settings.url,
             login=settings.login,
             tenant=settings.tenant,
@@ -136,13 +136,13 @@ class SharePointConnector(base.Connector):
         )
         self._drive: Drive | None = None
         self._drive_id, self._top, self._site_id = "", "", ""
-        self._pages: dict[str, Page] = {}  # the site's, if pages are read
+        self._pages: dict[str, SharePointPage] = {}  # the site's, if pages are read
         self._apart: dict[str, str] = {}  # a file's own folder, by the file's id
         self._problems: dict[str, Missed] = {}
         self._members: dict[str, frozenset[str]] = {}
         self._names: dict[str, str] = {}
 
-    def rights(self) -> list[Access]:
+    def rights(self) -> list[PathReaders]:
         """Return readers of the folder, and of each item below with others. Asked anew by each run: Graph reports changes
         of permissions only to those who may change them.
         """
@@ -163,9 +163,9 @@ class SharePointConnector(base.Connector):
                             self._apart[item.id] = name
                 seen.add(item.id)
                 prefixes.append(prefix)
-        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+        return [PathReaders(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         drive = self._drive or self._read_drive(is_whole=False)
         yield from self._problems.values()
         for *above, file in self._iterate_document_paths(drive):
@@ -173,7 +173,7 @@ class SharePointConnector(base.Connector):
             yield self._build_item(file, [*(entry.name for entry in above), *filter(None, [own]), file.name])
         yield from self._iterate_missed_pages(drive)
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         check_listed_size(item.path, int(item.memory.get("size", 0)))
         self._find_drive()
         if self._settings.reads == "pages":
@@ -188,7 +188,7 @@ class SharePointConnector(base.Connector):
         answer = self._graph.download(str(address))
         if answer.status != 200:
             raise build_file_gone_error(item.path)
-        return Content(answer.body)
+        return ItemContent(answer.body)
 
     def close(self) -> None:
         self._graph.close()
@@ -262,8 +262,8 @@ class SharePointConnector(base.Connector):
             if above == self._top and self._is_selected(way):
                 yield way
 
-    def _build_item(self, file: DriveItem, names: list[str]) -> Item:
-        item = Item(
+    def _build_item(self, file: DriveItem, names: list[str]) -> ListedItem:
+        item = ListedItem(
             id=file.id,
             path="/".join(names),
             version=file.version,

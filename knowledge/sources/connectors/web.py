@@ -21,7 +21,15 @@ from copilot_site.lib.outgoing.addresses import AddressRefused
 from copilot_site.lib.text.xml_input import read_xml
 from copilot_site.lib.version import AGENT
 from knowledge.sources import base
-from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, build_settings_field
+from knowledge.sources.base import (
+    ConnectorContext,
+    ItemContent,
+    ListedItem,
+    Missed,
+    Passing,
+    Unreadable,
+    build_settings_field,
+)
 from knowledge.sources.files import list_readable_types
 from knowledge.sources.http import (
     HttpConnector,
@@ -33,7 +41,7 @@ from knowledge.sources.http import (
     validate_url,
 )
 from knowledge.sources.schedule import Pace
-from knowledge.sources.web_pages import Page, parse_web_page
+from knowledge.sources.web_pages import ParsedWebPage, parse_web_page
 
 MAX_IN_SITEMAPS = 50_000
 MAX_SITEMAP_BYTES = 50_000_000  # unpacked
@@ -109,21 +117,21 @@ class WebConnector(HttpConnector):
         self._robots: dict[tuple[str, str, int], RobotFileParser] = {}
         self._closed: dict[tuple[str, str, int], Passing] = {}
         self._delay = Pace(0)
-        self._content: dict[str, Content] = {}
+        self._content: dict[str, ItemContent] = {}
         self._seen: set[str] = set()
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         found = 0
         for url, depth in self._iterate_addresses():
             for entry in self._visit_address(url, depth):
                 yield entry
-                found += isinstance(entry, Item)
+                found += isinstance(entry, ListedItem)
             if found >= self._settings.most:
                 message = gettext("There are more than %(most)s pages; the rest is not read.")
                 yield Missed(self._settings.below, message % {"most": found}, is_branch=True)
                 return
 
-    def fetch(self, item: Item) -> Content:
+    def fetch(self, item: ListedItem) -> ItemContent:
         try:
             return self._content[item.id]
         except KeyError:
@@ -140,7 +148,7 @@ class WebConnector(HttpConnector):
                 self._seen.add(url)
                 yield url, left
 
-    def _visit_address(self, url: str, depth: int) -> Iterator[Item | Missed]:
+    def _visit_address(self, url: str, depth: int) -> Iterator[ListedItem | Missed]:
         known = self._known.get(url)
         memory = dict(known.memory) if known else {}
         try:
@@ -168,7 +176,7 @@ class WebConnector(HttpConnector):
                 message = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
                 yield Missed(self._settings.below, message % {"url": url}, is_branch=True)
 
-    def _iterate_page_items(self, url: str, answer: SourceResponse, depth: int) -> Iterator[Item | Missed]:
+    def _iterate_page_items(self, url: str, answer: SourceResponse, depth: int) -> Iterator[ListedItem | Missed]:
         page = parse_web_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
         here = self._find_canonical_url(page, answer.url)
         if page.may_follow:
@@ -188,14 +196,14 @@ class WebConnector(HttpConnector):
         memory = {**_collect_cache_headers(answer), "links": list(page.links)} if here == url else {}
         yield replace(self._build_item(here, version, title=page.content.title, memory=memory), was=was)
 
-    def _build_file_item(self, url: str, answer: SourceResponse) -> Item:
+    def _build_file_item(self, url: str, answer: SourceResponse) -> ListedItem:
         modified = parse_http_date(answer.headers.get("Last-Modified"))
-        self._content = {url: Content(answer.body, modified_at=modified)}
+        self._content = {url: ItemContent(answer.body, modified_at=modified)}
         version = hashlib.sha256(answer.body).hexdigest()
         return self._build_item(url, version, memory=_collect_cache_headers(answer))
 
-    def _build_item(self, url: str, version: str, *, title: str = "", memory: dict[str, Any]) -> Item:
-        return Item(
+    def _build_item(self, url: str, version: str, *, title: str = "", memory: dict[str, Any]) -> ListedItem:
+        return ListedItem(
             url, _build_item_path(url, self._settings.below, self._types), version, title=title, url=url, memory=memory
         )
 
@@ -213,7 +221,7 @@ class WebConnector(HttpConnector):
     def _is_wanted_file(self, link: str) -> bool:
         return self._settings.takes_files and _parse_suffix(link) in self._types
 
-    def _find_canonical_url(self, page: Page, url: str) -> str:
+    def _find_canonical_url(self, page: ParsedWebPage, url: str) -> str:
         """Return the canonical address if it is on the same site."""
         if page.canonical and self._is_below(page.canonical) and parse_origin(page.canonical) == parse_origin(url):
             return page.canonical

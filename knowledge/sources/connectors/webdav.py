@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.text.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import build_answer_error
-from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, build_settings_field
-from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
+from knowledge.sources.base import ConnectorContext, ListedItem, Missed, Unreadable, build_settings_field
+from knowledge.sources.files import LEAVE_OUT, HttpFiles, PathChoice
 from knowledge.sources.http import FolderAddress, build_basic_auth, format_site, parse_http_date
 
 DEEPEST = 40  # folders below one another
@@ -57,11 +57,11 @@ class WebDavConnector(HttpFiles):
     wants = WebDavSettings
 
     def __init__(self, settings: WebDavSettings, reading: ConnectorContext) -> None:
-        self._settings, self._choice = settings, Choice(settings.leave_out)
+        self._settings, self._choice = settings, PathChoice(settings.leave_out)
         headers = build_basic_auth(settings.username, reading.secret)
         self.connect(settings.url, reading, headers=headers, follows_elsewhere=False)
 
-    def listing(self) -> Iterator[Item | Missed]:
+    def listing(self) -> Iterator[ListedItem | Missed]:
         folders, entered = deque([""]), set[str]()
         while folders:
             folder = folders.popleft()
@@ -81,9 +81,9 @@ class WebDavConnector(HttpFiles):
                 elif not entry.is_folder and self._choice.takes(entry.path):
                     yield self._build_item(entry)
 
-    def _build_item(self, entry: _Entry) -> Item:
+    def _build_item(self, entry: _Entry) -> ListedItem:
         url = self._address(entry.path)
-        return Item(
+        return ListedItem(
             entry.path, entry.path, entry.version, url=url, modified_at=entry.modified_at, memory={"size": entry.size}
         )
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from agent.events import StopReason
-from agent.models import DayOfUse, Message, Rating, Role, Session
+from agent.models import DayOfUse, Message, MessageRole, Rating, Session
 from agent.oversight.statistics import SLOW_MS, compute_costs, compute_speed, count_questions_by_day
 from audit.actions import Action, Outcome
 from audit.record import record_action
@@ -26,7 +26,7 @@ from copilot_site.admin_home.waiting import list_waiting_work
 from copilot_site.check_result import CheckResult
 from copilot_site.lib import slow_statements
 from knowledge.library import count_due_reviews
-from knowledge.models import Document, DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
+from knowledge.models import Document, DocumentVersion, ParseStatus, Source, SourceRun, SourceRunState, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
 from tests.sharing import share_world
@@ -41,9 +41,9 @@ def answered(
     """An answer with its question before it. days_ago: of both."""
     days_ago = fields.pop("days_ago", 0)
     session = Session.objects.create(user=user)
-    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content=question)
     answer = Message.objects.create(
-        session=session, parent=asked, role=Role.ASSISTANT, stop_reason=stop_reason, **fields
+        session=session, parent=asked, role=MessageRole.ASSISTANT, stop_reason=stop_reason, **fields
     )
     Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(days=days_ago))
     return answer
@@ -145,9 +145,11 @@ def test_costs_by_unit_and_model_with_the_limit(world: World, settings: Any) -> 
 def test_lights_say_what_does_not_work_and_how_to_mend_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"Disk": CheckResult("Disk", True, "much"), "Model": CheckResult("Model", False, "gone", "Load it.")}
     areas = (
-        home_lights.Area("disk", gettext_lazy("Disk"), (lambda: found["Disk"],), figure=lambda: "80 GB"),
-        home_lights.Area("both", gettext_lazy("Both"), (lambda: [found["Disk"], found["Model"]],), "ingestion"),
-        home_lights.Area("less", gettext_lazy("Less"), (lambda: CheckResult("Words", False, "none", optional=True),)),
+        home_lights.HealthArea("disk", gettext_lazy("Disk"), (lambda: found["Disk"],), figure=lambda: "80 GB"),
+        home_lights.HealthArea("both", gettext_lazy("Both"), (lambda: [found["Disk"], found["Model"]],), "ingestion"),
+        home_lights.HealthArea(
+            "less", gettext_lazy("Less"), (lambda: CheckResult("Words", False, "none", optional=True),)
+        ),
     )
     monkeypatch.setattr(home_lights, "AREAS", areas)
     seen = [(light.level, light.figure, light.url) for light in home_lights.list_lights()]
@@ -172,10 +174,10 @@ def test_the_doctor_looks_at_every_area_of_the_home(world: World) -> None:
             assert all(finding.name and finding.detail for finding in home_lights._run_area_checks(area)), area.key
 
 
-@pytest.mark.parametrize(("state", "count"), [(RunState.PARTIAL, 1), (RunState.DONE, 0)])
-def test_a_source_that_was_not_read_waits_for_its_keepers(world: World, state: RunState, count: int) -> None:
+@pytest.mark.parametrize(("state", "count"), [(SourceRunState.PARTIAL, 1), (SourceRunState.DONE, 0)])
+def test_a_source_that_was_not_read_waits_for_its_keepers(world: World, state: SourceRunState, count: int) -> None:
     source = Source.unscoped.create(name="Wiki", kind="folder", folder=world.rules)
-    SourceRun.objects.create(source=source, trigger=Trigger.HAND, state=RunState.FAILED)
+    SourceRun.objects.create(source=source, trigger=Trigger.HAND, state=SourceRunState.FAILED)
     SourceRun.objects.create(source=source, trigger=Trigger.HAND, state=state)
     address = reverse("sources-of-documents")
     assert waits(world.root).get(address, 0) == count

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import Answer, Event, References
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.passages import best
 from agent.runs.start import ask_question
 from authz.principal import Principal
@@ -95,4 +95,4 @@ def sources(events: list[Event]) -> list[str]:
 
 def stored(events: list[Event]) -> Message:
     """The answer's row."""
-    return Message.objects.get(pk=events[-1].assistant_message_id, role=Role.ASSISTANT)
+    return Message.objects.get(pk=events[-1].assistant_message_id, role=MessageRole.ASSISTANT)

@@ -13,7 +13,7 @@ from agent.events import Event
 from agent.models import Session
 from agent.profiles.settings import Options
 from agent.runs.follow import follow_run
-from agent.runs.log import Entry
+from agent.runs.log import LogEntry
 from agent.runs.run import launch_run
 from agent.runs.start import prepare_run
 from authz.principal import Principal
@@ -36,12 +36,14 @@ class Live:
         )
         self.message_id = launch_run(run)
 
-    def follow(self, after: int = -1) -> AsyncIterator[Entry | None]:
+    def follow(self, after: int = -1) -> AsyncIterator[LogEntry | None]:
         return follow_run(self.principal, session_id=self.session_id, message_id=self.message_id, after=after)
 
-    async def read(self, after: int = -1, *, until: Callable[[Entry], bool] = lambda _entry: False) -> list[Entry]:
+    async def read(
+        self, after: int = -1, *, until: Callable[[LogEntry], bool] = lambda _entry: False
+    ) -> list[LogEntry]:
         """What one reader gets after a place, to the end or to the first entry for which `until` is true."""
-        found: list[Entry] = []
+        found: list[LogEntry] = []
         reader = self.follow(after)
         async for entry in reader:
             if entry is not None:
@@ -62,12 +64,12 @@ def lived(live: Live, talk: Callable[[Live], Awaitable[Any]]) -> Any:
     return async_to_sync(run)()
 
 
-def events_of(entries: list[Entry]) -> list[Any]:
+def events_of(entries: list[LogEntry]) -> list[Any]:
     """As typed events; each body is one."""
     return [EVENT.validate_python(json.loads(entry.body)) for entry in entries]
 
 
-def text_of(entries: list[Entry]) -> str:
+def text_of(entries: list[LogEntry]) -> str:
     """The answer, as a client puts it together: `seq` 0 begins anew."""
     text = ""
     for event in events_of(entries):

@@ -17,7 +17,7 @@ from agent.conversations.attachments import (
     remove_from_draft_question,
 )
 from agent.conversations.sessions import create_session, delete_session, get_message, list_branch_messages
-from agent.models import AgentProfile, Message, Role
+from agent.models import AgentProfile, Message, MessageRole
 from agent.profiles.settings import Options
 from audit.actions import Action
 from audit.models import Entry
@@ -58,7 +58,7 @@ def test_a_question_with_a_file_is_answered_from_it_and_a_later_one_from_everyth
 
 
 def test_asked_again_a_question_keeps_its_files_whatever_places_were_chosen_since(case: Case) -> None:
-    first = case.session.messages.get(role=Role.USER)
+    first = case.session.messages.get(role=MessageRole.USER)
     for scope in (Scope(), Scope(knowledge_base_ids=(make_base().pk,))):
         events = case.ask(options=Options(instead_of=first.pk), scope=scope)
         assert sources(events) == [case.document.title]

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
 from agent.runs.start import ask_question
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, tools
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, tools
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked
 from tests.integration.agent.modelled import THIRTY, modelled, of
@@ -26,8 +26,8 @@ class Meet(Tool):
     """Come back when two have come."""
 
     name = "meet"
-    label = Words("Meet", "会合")
-    description = Words("Waits for another call.", "等待另一次调用")
+    label = ToolText("Meet", "会合")
+    description = ToolText("Waits for another call.", "等待另一次调用")
     Args = MeetArgs
     timeout_s = 5.0
 
@@ -35,12 +35,12 @@ class Meet(Tool):
         self.here: list[str] = []
         self.is_met = asyncio.Event()
 
-    async def run(self, ctx: ToolContext, args: MeetArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: MeetArgs) -> ToolOutput:
         self.here.append(args.who)
         if len(self.here) == 2:
             self.is_met.set()
         await self.is_met.wait()
-        return ToolResult(f"{args.who} met", {"display_type": "calculation"})
+        return ToolOutput(f"{args.who} met", {"display_type": "calculation"})
 
 
 class Crowd(Meet):
@@ -49,7 +49,7 @@ class Crowd(Meet):
     def __init__(self) -> None:
         self.here, self.most, self.ended = [], 0, 0
 
-    async def run(self, ctx: ToolContext, args: MeetArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: MeetArgs) -> ToolOutput:
         self.here.append(args.who)
         self.most = max(self.most, len(self.here))
         try:
@@ -60,7 +60,7 @@ class Crowd(Meet):
             await asyncio.sleep(0.05)
             self.here.remove(args.who)
             self.ended += 1
-        return ToolResult("was here", {"display_type": "calculation"})
+        return ToolOutput("was here", {"display_type": "calculation"})
 
 
 def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(

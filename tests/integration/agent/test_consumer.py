@@ -18,7 +18,7 @@ from django.test import Client
 from redis import Redis as SyncRedis
 
 from agent.conversations.sessions import create_session
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.pages.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.urls import websocket_urlpatterns
 from authz.models import ApiToken
@@ -137,7 +137,7 @@ def test_a_question_that_is_asked_again_under_its_name_is_one_question() -> None
     assert [text_of(events) for events in (first, again, other)] == [text_of(first)] * 3
     assert first[-1]["assistant_message_id"] == again[-1]["assistant_message_id"] != other[-1]["assistant_message_id"]
     stored = Message.objects.filter(session_id=session_id).order_by("created_at").values_list("role", flat=True)
-    assert sorted(stored) == [Role.ASSISTANT, Role.USER]
+    assert sorted(stored) == [MessageRole.ASSISTANT, MessageRole.USER]
     assert Message.objects.filter(session_id=elsewhere).count() == 2
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from agent.conversations.history import ANSWER_CHARACTERS, TOKENS, TURNS, load_history
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.prompting import count_tokens
 from authz.principal import Principal
 from tests.factories import make_user
@@ -22,7 +22,7 @@ def session() -> Session:
 def said(session: Session, *turns: str) -> None:
     """Questions and answers in turn."""
     for number, text in enumerate(turns):
-        _add(session, content=text, role=Role.ASSISTANT if number % 2 else Role.USER)
+        _add(session, content=text, role=MessageRole.ASSISTANT if number % 2 else MessageRole.USER)
 
 
 def _add(session: Session, **columns: Any) -> Message:
@@ -32,8 +32,8 @@ def _add(session: Session, **columns: Any) -> Message:
 
 def told(session: Session) -> list[tuple[str, str]]:
     """The history of an answer that is being made now, to a question of its own."""
-    _add(session, role=Role.USER, content="And now?")
-    answer = _add(session, role=Role.ASSISTANT, is_complete=False)
+    _add(session, role=MessageRole.USER, content="And now?")
+    answer = _add(session, role=MessageRole.ASSISTANT, is_complete=False)
     reader = Principal.of(User.objects.get(pk=session.user_id))
     return [(turn.role, turn.content) for turn in load_history(reader, session.pk, before=answer.pk)]
 

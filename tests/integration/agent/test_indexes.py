@@ -6,7 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.runs.reaper import close_abandoned_runs
 from tests.factories import make_user
 
@@ -23,7 +23,7 @@ def write_many() -> None:
     """So many that to read them all is dearer than an index; the statistics know it."""
     session = Session.objects.create(user=make_user())
     Message.objects.bulk_create(
-        Message(session=session, role=Role.ASSISTANT, content="x" * 500) for _number in range(3_000)
+        Message(session=session, role=MessageRole.ASSISTANT, content="x" * 500) for _number in range(3_000)
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE agent_message")

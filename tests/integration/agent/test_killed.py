@@ -13,7 +13,7 @@ from django.utils import timezone
 from redis import Redis
 
 from agent.events import StopReason
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.runs import reaper
 from agent.runs.leases import LEASE_S, build_lease_key
 from agent.runs.reaper import close_abandoned_runs
@@ -60,7 +60,7 @@ def test_a_killed_process_leaves_a_run_that_ends_as_an_error(monkeypatch: pytest
 def test_the_lease_of_another_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     base, _manual, _secret = make_library()
     live = Live(Principal.of(make_reader(base)), LEAVE)
-    message = Message.objects.create(session_id=live.session_id, role=Role.ASSISTANT, is_complete=False)
+    message = Message.objects.create(session_id=live.session_id, role=MessageRole.ASSISTANT, is_complete=False)
     long_ago = timezone.now() - timedelta(seconds=LEASE_S + 1)
     Message.objects.filter(pk=message.pk).update(created_at=long_ago)
     info: dict[str, Any] = {"uptime_in_seconds": LEASE_S}

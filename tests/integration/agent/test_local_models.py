@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 
 from agent.connections.local_models import build_model_policy, find_local_address, permit_local_address
 from agent.connections.service_keys import save_language_model, save_web_search
-from agent.connections.web_request import Code, NotRead, send_web_request
+from agent.connections.web_request import Code, RequestFailed, send_web_request
 from agent.mcp_client.services import check_service_address
 from agent.models import LanguageModel, McpService, WebSearchProvider
 from agent.providers.base import ModelMisconfigured
@@ -18,13 +18,13 @@ from agent.web.hosts import load_host_rules
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
-from authz.sign_in.claim_admin import SignInForm
+from authz.sign_in.claim_admin import CompanySignInForm
 from authz.sign_in.issuer_check import find_issuer_fault
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from copilot_site.lib.outgoing.addresses import AddressRefused, build_service_policy, check_target, parse_url
 from knowledge.embedding.trial import measure_dimensions
 from knowledge.models import Webhook
-from knowledge.sources.http import Client
+from knowledge.sources.http import SourceClient
 from knowledge.webhooks.setting_up import save_webhook
 from tests.contract.test_outgoing_clients import http_server
 from tests.factories import make_user
@@ -152,14 +152,14 @@ def test_an_allowed_model_leads_nowhere_else(root: Principal) -> None:
 
 def _sign_in(url: str) -> None:
     assert find_issuer_fault(url).startswith("This server may not connect to 127.0.0.1 (127.0.0.1)")
-    form = SignInForm({"server_url": url})
+    form = CompanySignInForm({"server_url": url})
     raise AddressRefused(str(form.errors["server_url"]))
 
 
 KINDS: dict[str, Callable[[str], object]] = {
     "web fetch": lambda url: send_web_request("GET", url, load_host_rules().policy("127.0.0.1"), most_bytes=100),
     "web search": lambda url: save_web_search(None, WebSearchProvider(name="x", kind="searxng", base_url=url)),
-    "source": lambda url: Client(url).get(url),
+    "source": lambda url: SourceClient(url).get(url),
     "webhook": lambda url: save_webhook(None, Webhook(name="x", url=url, events=["document.published"]), site=""),
     "MCP": lambda url: check_service_address(McpService(name="x", url=url)),
     "OIDC": _sign_in,
@@ -173,7 +173,7 @@ def test_it_opens_nothing_but_this_model(root: Principal) -> None:
     with http_server() as server:
         allowed(root, f"{server.url}/v1")
         for kind, use in KINDS.items():
-            with pytest.raises((InvalidInput, NotRead)) as refused:
+            with pytest.raises((InvalidInput, RequestFailed)) as refused:
                 use(f"{server.url}/v1")
             assert isinstance(refused.value, AddressRefused) or getattr(refused.value, "code", None) is Code.REFUSED, (
                 kind

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.run_state.run import Finding
 from agent.run_state.state import EvidenceItem, EvidenceSource, SqlSummary, State
-from agent.tools.base import Tool, ToolArgs, ToolContext, ToolResult, Words, tools
+from agent.tools.base import Tool, ToolArgs, ToolContext, ToolOutput, ToolText, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
@@ -28,23 +28,23 @@ class Orders(Tool):
     """Answer questions about orders. A data source of the tests' own, as an app of its own would register one."""
 
     name = "database_query"
-    label = Words("Query", "查询")
-    description = Words("Asks business data.", "查询业务数据")
+    label = ToolText("Query", "查询")
+    description = ToolText("Asks business data.", "查询业务数据")
     Args = OrdersArgs
     scope = "sql"
     node = State.QUERY
 
-    def why_not(self, principal: Principal) -> Words | None:
-        return None if principal.username in OPEN else Words("no source.", "没有数据源。")
+    def why_not(self, principal: Principal) -> ToolText | None:
+        return None if principal.username in OPEN else ToolText("no source.", "没有数据源。")
 
-    async def run(self, ctx: ToolContext, args: OrdersArgs) -> ToolResult:
+    async def run(self, ctx: ToolContext, args: OrdersArgs) -> ToolOutput:
         source = EvidenceSource(title="Orders by month", db="shop", table="orders", query_id="q_1")
         item = EvidenceItem(
             evidence_id=EVIDENCE, type="sql_result", text="month | orders\n2026-10 | 128", score=1.0, source=source, by="sql",
             hash="3c2b1a00",
         )  # fmt: skip
         summary = SqlSummary(generated_sql="SELECT …", result_preview="128", returned_evidence_ids=[EVIDENCE])
-        return ToolResult(item.text, {"display_type": "table"}, findings=[Finding(item)], sql=summary)
+        return ToolOutput(item.text, {"display_type": "table"}, findings=[Finding(item)], sql=summary)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_a_source_that_is_closed_while_it_is_asked_answers_nothing(monkeypatch: 
     OPEN.add(person.username)
     ask_orders = Orders.run
 
-    async def closed_behind_it(tool: Orders, ctx: ToolContext, args: OrdersArgs) -> ToolResult:
+    async def closed_behind_it(tool: Orders, ctx: ToolContext, args: OrdersArgs) -> ToolOutput:
         result = await ask_orders(tool, ctx, args)
         OPEN.clear()
         return result

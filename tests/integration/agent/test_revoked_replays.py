@@ -14,7 +14,7 @@ from agent import revocation
 from agent.conversations.sessions import create_session, list_branch_messages
 from agent.events import Error, Event
 from agent.runs import follow
-from agent.runs.log import Entry, build_log_key
+from agent.runs.log import LogEntry, build_log_key
 from agent.runs.start import ask_question
 from authz.principal import Principal
 from tests.integration.agent.live import Live, lived, text_of
@@ -86,12 +86,12 @@ def forget(live: Live) -> None:
         valkey.delete(build_log_key(live.message_id))
 
 
-def replayed(library: Library, live: Live, *, stop: int | None) -> tuple[list[Entry], list[Entry]]:
+def replayed(library: Library, live: Live, *, stop: int | None) -> tuple[list[LogEntry], list[LogEntry]]:
     """Read a finished run; the right ends after its event number `stop`: what came before, and what came after."""
 
-    async def again() -> tuple[list[Entry], list[Entry]]:
-        before: list[Entry] = []
-        after: list[Entry] = []
+    async def again() -> tuple[list[LogEntry], list[LogEntry]]:
+        before: list[LogEntry] = []
+        after: list[LogEntry] = []
         ended = False
         async for entry in live.follow():
             assert entry is not None

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from agent.conversations.sharing import end_share, read_share
 from agent.conversations.sharing import share_conversation as share_answer
-from agent.models import Citation, McpService, Message, QueryCitation, Role, Session, Share
+from agent.models import Citation, McpService, Message, MessageRole, QueryCitation, Session, Share
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -39,11 +39,11 @@ class Case:
             for document in documents:
                 allow(person, document.folder.knowledge_base)
         self.session = Session.objects.create(user=self.owner, title="Benefits")
-        asked = Message.objects.create(session=self.session, role=Role.USER, content=QUESTION)
+        asked = Message.objects.create(session=self.session, role=MessageRole.USER, content=QUESTION)
         self.answer = Message.objects.create(
             session=self.session,
             parent=asked,
-            role=Role.ASSISTANT,
+            role=MessageRole.ASSISTANT,
             stop_reason="ok",
             provider="a model",
             notice="A notice for the owner",
@@ -122,7 +122,7 @@ def test_a_notice_for_the_person_alone_is_not_shared(case: Case) -> None:
     refused = Message.objects.create(
         session=case.session,
         parent=case.answer,
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
         stop_reason="no_evidence",
         content="Nothing found.\nSearched: Board",
     )
@@ -131,8 +131,12 @@ def test_a_notice_for_the_person_alone_is_not_shared(case: Case) -> None:
 
 
 def test_only_the_person_who_asked_shares_and_an_ended_share_is_gone(case: Case) -> None:
-    later = Message.objects.create(session=case.session, parent=case.answer, role=Role.USER, content="And later?")
-    Message.objects.create(session=case.session, parent=later, role=Role.ASSISTANT, stop_reason="ok", content="Later.")
+    later = Message.objects.create(
+        session=case.session, parent=case.answer, role=MessageRole.USER, content="And later?"
+    )
+    Message.objects.create(
+        session=case.session, parent=later, role=MessageRole.ASSISTANT, stop_reason="ok", content="Later."
+    )
     address = reverse("shared", args=[case.share.pk])
     assert "And later?" not in page_of(case.colleague, address)
     place = [case.session.pk, case.answer.pk]
@@ -200,7 +204,7 @@ def test_what_a_service_outside_answered_is_not_shared(case: Case) -> None:
     answer = Message.objects.create(
         session=case.session,
         parent=case.answer,
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
         stop_reason="ok",
         provider="a model",
         content=ticket,

@@ -13,7 +13,7 @@ from agent.models import Message
 from agent.run_state.run import Run
 from agent.runs.follow import replay_entries
 from agent.runs.leases import request_stop
-from agent.runs.log import Entry, build_log_key
+from agent.runs.log import LogEntry, build_log_key
 from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from copilot_client import StreamResponse, Transcript
@@ -37,20 +37,20 @@ def reader(handbook: Handbook) -> Principal:
     return Principal.of(make_reader(base))
 
 
-def answered(reader: Principal, judging: Step) -> tuple[Live, list[Entry]]:
+def answered(reader: Principal, judging: Step) -> tuple[Live, list[LogEntry]]:
     live = Live(reader, LEAVE)
     with modelled(SEARCH, says(WRITTEN), judging):
         return live, lived(live, Live.read)
 
 
-def transcript(entries: list[Entry]) -> Transcript:
+def transcript(entries: list[LogEntry]) -> Transcript:
     told = Transcript()
     for entry in entries:
         told.take(StreamResponse.of(entry.body))
     return told
 
 
-def is_early(entry: Entry) -> bool:
+def is_early(entry: LogEntry) -> bool:
     return entry.type == "slot" and json.loads(entry.body)["data"]["state"] == "settled"
 
 
@@ -65,7 +65,7 @@ def test_while_the_judge_is_silent_the_rest_is_shown_and_nothing_of_the_open_sen
             logged = valkey.xrange(build_log_key(live.message_id))
         return json.dumps([logged, row.content, row.sentences, row.state], default=str)
 
-    async def looked(live: Live) -> tuple[list[Entry], str]:
+    async def looked(live: Live) -> tuple[list[LogEntry], str]:
         before = await live.read(until=is_early)
         found = await sync_to_async(kept)()
         await request_stop(live.message_id)

@@ -18,11 +18,11 @@ from redis import Redis
 
 from agent.conversations.sessions import create_session, delete_session
 from agent.events import StopReason
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.revocation import Grounds
 from agent.runs import follow, leases, reaper
 from agent.runs.leases import LEASE_S, build_lease_key, build_missing_key, request_stop
-from agent.runs.log import Entry, build_log_key
+from agent.runs.log import LogEntry, build_log_key
 from agent.runs.reaper import close_abandoned_runs
 from audit.actions import Action, Outcome
 from audit.models import Entry as AuditEntry
@@ -62,14 +62,14 @@ def row(live: Live) -> Message:
     return Message.objects.get(pk=live.message_id)
 
 
-def is_answer(entry: Entry) -> bool:
+def is_answer(entry: LogEntry) -> bool:
     return entry.type == "answer"
 
 
 def test_a_log_is_whole_for_every_reader_from_every_place(reader: Principal) -> None:
     """For one that leaves and comes back, one that is slow, and those who come when the run is over."""
 
-    async def read_by_many(live: Live) -> list[Entry]:
+    async def read_by_many(live: Live) -> list[LogEntry]:
         slow = (entry async for entry in live.follow() if entry is not None)
         taken = [await anext(slow)]
         first = await live.read(until=lambda entry: entry.seq == 0)
@@ -95,7 +95,7 @@ def test_a_log_is_whole_for_every_reader_from_every_place(reader: Principal) -> 
     }
     assert text_of(entries) == row(live).content
     assert "30 days" in text_of(entries)
-    question = Message.objects.get(role=Role.USER)
+    question = Message.objects.get(role=MessageRole.USER)
     stranger = Live(Principal.of(make_user()), LEAVE)
     stranger.session_id, stranger.message_id = live.session_id, live.message_id
     live.message_id = question.pk
@@ -107,7 +107,7 @@ def test_a_log_is_whole_for_every_reader_from_every_place(reader: Principal) -> 
 def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> None:
     """With a stop in the middle: the model is let go, what was written stays, and the end says so."""
 
-    async def stop_at_the_answer(live: Live) -> tuple[list[Entry], list[Entry]]:
+    async def stop_at_the_answer(live: Live) -> tuple[list[LogEntry], list[LogEntry]]:
         before = await live.read(until=is_answer)
         await request_stop(live.message_id)
         return before, await live.read(before[-1].seq)
@@ -127,7 +127,7 @@ def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> N
 
 
 def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
-    async def stop_at_once(live: Live) -> list[Entry]:
+    async def stop_at_once(live: Live) -> list[LogEntry]:
         await live.read(until=lambda entry: entry.seq == 0)
         assert await asyncio.to_thread(server.asked.wait, 60)
         await request_stop(live.message_id)
@@ -142,7 +142,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valkey: Any) -> None:
-    async def lose_it(live: Live) -> tuple[list[Entry], list[Entry]]:
+    async def lose_it(live: Live) -> tuple[list[LogEntry], list[LogEntry]]:
         whole = await live.read()
         valkey.delete(build_log_key(live.message_id))
         return whole, await live.read(2)
@@ -159,7 +159,7 @@ def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valke
 
 @pytest.mark.usefixtures("impatient")
 def test_a_log_that_is_lost_in_the_middle_does_not_stop_the_run(reader: Principal, valkey: Any) -> None:
-    async def lose_it(live: Live) -> list[Entry]:
+    async def lose_it(live: Live) -> list[LogEntry]:
         before = await live.read(until=lambda entry: entry.seq == 0)
         valkey.delete(build_log_key(live.message_id))
         return [*before, *await live.read(before[-1].seq)]
@@ -177,7 +177,7 @@ def test_a_finished_run_is_read_again_under_the_rights_of_that_day(
 ) -> None:
     live, end_right = secret_run(handbook)
 
-    async def read_twice(live: Live) -> tuple[list[Entry], list[Entry], list[Entry]]:
+    async def read_twice(live: Live) -> tuple[list[LogEntry], list[LogEntry], list[LogEntry]]:
         before = await live.read()
         await sync_to_async(end_right)()
         after = await live.read()
@@ -205,7 +205,7 @@ def secret_run(handbook: Handbook) -> tuple[Live, Any]:
 def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook) -> None:
     live, end_right = secret_run(handbook)
 
-    async def read_late(live: Live) -> tuple[list[Entry], list[Entry]]:
+    async def read_late(live: Live) -> tuple[list[LogEntry], list[LogEntry]]:
         before = await live.read(until=is_answer)
         await sync_to_async(end_right)()
         late = await live.read()
@@ -230,8 +230,8 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook
 def abandoned(reader: Principal) -> Message:
     """An answer that a process began long ago."""
     session = create_session(reader)
-    session.messages.create(role=Role.USER, content=LEAVE)
-    message = session.messages.create(role=Role.ASSISTANT, is_complete=False)
+    session.messages.create(role=MessageRole.USER, content=LEAVE)
+    message = session.messages.create(role=MessageRole.ASSISTANT, is_complete=False)
     Message.objects.filter(pk=message.pk).update(created_at=timezone.now() - timedelta(seconds=LEASE_S + 1))
     return message
 
@@ -303,7 +303,7 @@ def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
     monkeypatch.setattr(leases, "LOOK_S", 3600)  # it is too busy to renew its lease
     long_ago = timezone.now() - timedelta(seconds=LEASE_S + 1)
 
-    async def overtaken(live: Live) -> tuple[list[Entry], list[Entry]]:
+    async def overtaken(live: Live) -> tuple[list[LogEntry], list[LogEntry]]:
         await live.read(until=is_answer)
         valkey.delete(build_lease_key(live.message_id))
         await Message.objects.filter(pk=live.message_id).aupdate(created_at=long_ago)
@@ -361,7 +361,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
     key = str(browser.session.session_key)
     live = Live(Principal.of(user).signed_in(key), LEAVE)
 
-    async def read_late(live: Live) -> list[Entry]:
+    async def read_late(live: Live) -> list[LogEntry]:
         await live.read(until=is_answer)
         await sync_to_async(SIGN_IN_ENDS[how])(user, key)
         late = await live.read()

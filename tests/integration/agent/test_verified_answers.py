@@ -14,7 +14,12 @@ from agent.events import References, StopReason
 from agent.models import Flag, VerifiedAnswer, VerifiedCitation
 from agent.verified_answers.matching import find_verified_answer
 from agent.verified_answers.review import flag_changed_answers
-from agent.verified_answers.services import Given, confirm_verified_answer, delete_verified_answer, save_verified_text
+from agent.verified_answers.services import (
+    KeeperInput,
+    confirm_verified_answer,
+    delete_verified_answer,
+    save_verified_text,
+)
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -219,13 +224,15 @@ def test_only_a_keeper_who_may_read_all_of_it_verifies(company: Company) -> None
         with pytest.raises(error):
             save_verified_text(
                 company.principal(name),
-                Given(QUESTION, TEXT, passages=[company.passage(LEAVE), company.passage(PAY)]),
+                KeeperInput(QUESTION, TEXT, passages=[company.passage(LEAVE), company.passage(PAY)]),
                 folder_id=company.folder.pk,
             )
     allow(named(company, "half"), company.folder, Right.MANAGE)
     with pytest.raises(NotFound):  # keeps the folder, and may not read what it stands on
         save_verified_text(
-            company.principal("half"), Given(QUESTION, TEXT, documents=[company.pay.pk]), folder_id=company.folder.pk
+            company.principal("half"),
+            KeeperInput(QUESTION, TEXT, documents=[company.pay.pk]),
+            folder_id=company.folder.pk,
         )
     assert not VerifiedAnswer.unscoped.exists()
 

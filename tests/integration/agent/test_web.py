@@ -16,9 +16,9 @@ from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
 from agent.run_state.run import Finding, Run
 from agent.run_state.state import EvidenceItem, EvidenceSource, Turn
-from agent.tools.base import ToolResult as Brought
+from agent.tools.base import ToolOutput as Brought
 from agent.tools.base import find_tool
-from agent.tools.calling import Called
+from agent.tools.calling import CallOutcome
 from agent.tools.keeping import store_call_result
 from agent.web.web_search import WebSearch
 from audit.actions import Action, Outcome
@@ -167,7 +167,7 @@ def test_what_surrounds_the_evidence_stays_inside_too() -> None:
     )
     output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fence_evidence(item, place="Osprey > Leave")])
     result = Brought(output, {}, findings=[Finding(item)])
-    store_call_result(run, Called("query_knowledge_graph", find_tool("query_knowledge_graph"), {}, result), ms=1)
+    store_call_result(run, CallOutcome("query_knowledge_graph", find_tool("query_knowledge_graph"), {}, result), ms=1)
     assert build_border(run).kept_back("annual leave Bluebird Osprey manual evidence title") == [
         "bluebird",
         "osprey",

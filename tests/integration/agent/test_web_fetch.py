@@ -152,7 +152,7 @@ def is_right(case: Case, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 def test_the_cases_lead_inside_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: a policy that is open connects to what the cases name."""
-    everything = outgoing.Policy(("0.0.0.0/0", "::/0", "localhost", "169.254.0.0/16", "127.0.0.0/8"))
+    everything = outgoing.AddressPolicy(("0.0.0.0/0", "::/0", "localhost", "169.254.0.0/16", "127.0.0.0/8"))
     monkeypatch.setattr(HostRules, "policy", lambda self, host: everything)
     case = {
         "id": "x",

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from agent.models import VerifiedAnswer
 from agent.verified_answers.matching import find_verified_answer
-from agent.verified_answers.services import Given, Passage, save_verified_text
+from agent.verified_answers.services import KeeperInput, VerifiedSpan, save_verified_text
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource
@@ -60,10 +60,10 @@ class Company:
     def principal(self, name: str) -> Principal:
         return Principal.of(User.objects.get(pk=self.people[name].pk))
 
-    def passage(self, words: str) -> Passage:
+    def passage(self, words: str) -> VerifiedSpan:
         chunk = next(item for item in Chunk.unscoped.filter(is_retired=False) if words in item.text)
         start = chunk.text.index(words)
-        return Passage(chunk.document_id, chunk.id, start, start + len(words))
+        return VerifiedSpan(chunk.document_id, chunk.id, start, start + len(words))
 
     def verify(self, **more: object) -> VerifiedAnswer:
         given = {
@@ -73,7 +73,7 @@ class Company:
             "passages": [self.passage(LEAVE), self.passage(PAY)],
             **more,
         }
-        return save_verified_text(self.keeper, Given(**given), folder_id=self.folder.pk)  # type: ignore[arg-type]
+        return save_verified_text(self.keeper, KeeperInput(**given), folder_id=self.folder.pk)  # type: ignore[arg-type]
 
     def told(self, question: str = QUESTION, *, scope: Scope = Scope()) -> set[str]:  # noqa: B008  # frozen
         """Who is answered with a verified answer."""

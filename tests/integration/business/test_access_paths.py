@@ -14,9 +14,9 @@ from business.connections.postgres_session import connect_to_source, explain_sta
 from business.execute import Access, Protection, choose_cheapest_statement, run_sql
 from business.guard import access_paths
 from business.guard.guard import guard_statement, serialise_rewritten_tree
-from business.guard.policy import Policy
+from business.guard.policy import TablePolicy
 from business.guard.refusal import SqlRefused
-from business.guard.rewrite import Target
+from business.guard.rewrite import ProjectionTarget
 from business.sandbox import sql_views
 from business.sandbox.setup import harden_database, has_leakproof_comparisons
 from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
@@ -32,7 +32,7 @@ ASKED = dict(statements.statements())
 def orders(django_db_setup: None) -> Iterator[Access]:
     address = Address.of_django().at(statements.DATABASE)
     statements.build(address, 30_000)
-    yield Access(address, Policy.of(statements.TABLES), is_dedicated=True)
+    yield Access(address, TablePolicy.of(statements.TABLES), is_dedicated=True)
     statements.remove(address)
 
 
@@ -50,7 +50,7 @@ def plan_of(access: Access, text: str) -> str:
     async def planned() -> str:
         sandbox = sql_views.build_sandbox_name(access.admin, access.policy)
         async with open_read_only(access.admin.as_role(sandbox)) as connection:
-            checked = guard_statement(text, access.policy, Target(sandbox))
+            checked = guard_statement(text, access.policy, ProjectionTarget(sandbox))
             return json.dumps(
                 await explain_statement(connection, await choose_cheapest_statement(access, connection, checked))
             )
@@ -87,7 +87,7 @@ def test_each_text_says_the_same(orders: Access) -> None:
 
     async def rows_of_all(name: str) -> list[Counter[tuple[object, ...]]]:
         sandbox = sql_views.build_sandbox_name(orders.admin, orders.policy)
-        checked = guard_statement(ASKED[name], orders.policy, Target(sandbox))
+        checked = guard_statement(ASKED[name], orders.policy, ProjectionTarget(sandbox))
         paths = [
             path for path in checked.paths() if sql_views.create_ordered_views(orders.admin, orders.policy, path.orders)
         ]
@@ -162,7 +162,7 @@ def cases_in(file: Path) -> list[Case]:
 
 def has_another_text(access: Access, text: str) -> bool:
     try:
-        checked = guard_statement(text, access.policy, Target("w"))
+        checked = guard_statement(text, access.policy, ProjectionTarget("w"))
     except SqlRefused:
         return False
     return any(sql_views.create_ordered_views(access.admin, access.policy, path.orders) for path in checked.paths())

@@ -18,7 +18,7 @@ from agent.profiles.kept_scope import convert_scope_to_json, read_stored_tables
 from agent.profiles.settings import Options
 from agent.states.load_authz import OF_DOCUMENTS
 from agent.tools.base import ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.guard.refusal import SqlRefused
@@ -77,7 +77,7 @@ def test_a_scope_opens_its_tables_and_no_other(nora: User, sam: User) -> None:
     assert open_to(make_user(), of(CUSTOMER, SALE)) == open_to(make_user(is_superuser=True), of(SALE)) == set()
 
 
-def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
+def tool(person: User, scope: DataScope, **arguments: Any) -> CallOutcome:
     ctx = ToolContext(Principal.of(person), Scope(), "en", data=scope)
     given = json.dumps({"question": HOW_MANY, **arguments})
     return async_to_sync(call_tool)("database_query", given, allowed=["database_query"], ctx=ctx)

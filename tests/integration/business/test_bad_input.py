@@ -16,7 +16,7 @@ from authz.principal import Principal
 from business import layer_drafts
 from business.connections import postgres_session as session
 from business.connections.address import Address
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 from business.models import DataSource, LayerDraft
 from business.sources.services import open_source
 from business.statements.run_query import run_query
@@ -123,7 +123,10 @@ def test_whoever_has_to_wait_too_long_is_told_what_to_do(
     assert said(northerner)["stop_reason"] == StopReason.OK
     with psycopg.connect(**shop.keywords()) as holder:
         holder.execute("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
-        for seconds, lock_ms, told in ((0.05, "0", (TOO_LONG, Reason.COST)), (10, "20", (BUSY, Reason.DATABASE))):
+        for seconds, lock_ms, told in (
+            (0.05, "0", (TOO_LONG, RefusalKind.COST)),
+            (10, "20", (BUSY, RefusalKind.DATABASE)),
+        ):
             DataSource.unscoped.update(max_seconds=seconds)
             monkeypatch.setitem(session.LIMITS, "lock_timeout", lock_ms)
             answer = said(northerner)

@@ -12,7 +12,7 @@ from authz.models import UnitKind
 from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.connections.address import Address
-from business.limits import Limits
+from business.limits import StatementLimits
 from business.models import DataSource
 from business.sources import checks as source_checks
 from business.sources.grants import grant
@@ -33,7 +33,7 @@ def test_limits_are_the_source_s_own_and_recorded(source: DataSource, root: User
     client = client_of(root)
     rest = {"is_active": "on", "grants-TOTAL_FORMS": 0, "grants-INITIAL_FORMS": 0}
     client.post(change(source), rest | {"max_seconds": "30", "max_rows": "20", "max_gathered_mb": ""})
-    assert DataSource.unscoped.get(pk=source.pk).limits == Limits(30, 20, 64_000_000)
+    assert DataSource.unscoped.get(pk=source.pk).limits == StatementLimits(30, 20, 64_000_000)
     entry = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk")
     assert entry.detail["connection"] == ["max_rows", "max_seconds"]
     for unfit in ({"max_seconds": "0"}, {"max_rows": "51"}, {"max_gathered_mb": "2000"}):

@@ -13,7 +13,7 @@ from agent import texts
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.tools.base import ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
@@ -30,7 +30,9 @@ from tests.modelserver import calls, says
 from tests.tokens import client_with
 
 
-def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
+def ask(
+    username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any
+) -> CallOutcome:
     ctx = ToolContext(Principal.named(username), Scope(), language)
     arguments = json.dumps({"question": question, **more})
     return async_to_sync(call_tool)(tool, arguments, allowed=["database_query"], ctx=ctx)

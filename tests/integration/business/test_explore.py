@@ -7,8 +7,17 @@ from django.contrib.auth.models import User
 
 from audit.actions import Action
 from audit.models import Entry
-from business.explore.fields import Fields, explore_url, select_expressible_parts
-from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, Related, TimeRange
+from business.explore.fields import ExploreFields, explore_url, select_expressible_parts
+from business.logical_query.query import (
+    Breakdown,
+    Filter,
+    LogicalQuery,
+    Metric,
+    Period,
+    Related,
+    ResultOrder,
+    TimeRange,
+)
 from business.sources.grants import revoke_right
 from tests.factories import make_user
 from tests.integration.business.conftest import Askers
@@ -76,10 +85,10 @@ def test_two_times_stand_side_by_side_by_their_names(nora: User) -> None:
 
 FULL = LogicalQuery(
     metrics=(Metric(name="sale.revenue"), Metric(name="sale")),
-    dimensions=(Dimension(name="customer.segment"),),
+    dimensions=(Breakdown(name="customer.segment"),),
     filters=(Filter(field="region.label", values=("East",)), Filter(field="sale.amount", op=">", values=(10,))),
     times=(TimeRange(period=Period(unit="month", first=-2, last=-1)),),
-    ranking=Ranking(limit=5, descending=False, ties=False),
+    ranking=ResultOrder(limit=5, descending=False, ties=False),
 )
 
 
@@ -96,7 +105,7 @@ def test_a_link_opens_the_form_filled(nora: User) -> None:
 def test_a_question_that_does_not_fit_opens_with_the_parts_that_do() -> None:
     whole = FULL.model_copy(update={"related": (Related(model="customer"),)})
     assert explore_url("shop", whole) == ""
-    assert Fields.of(select_expressible_parts(whole)) == Fields.of(FULL)
+    assert ExploreFields.of(select_expressible_parts(whole)) == ExploreFields.of(FULL)
     many = LogicalQuery(
         metrics=(Metric(name="sale"),), filters=(Filter(field="sale.id", values=tuple(range(10**6, 10**6 + 900))),)
     )

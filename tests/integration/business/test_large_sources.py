@@ -13,7 +13,7 @@ from authz.models import UnitKind
 from authz.people.units import add_member, create_unit
 from authz.principal import Principal
 from business.models import DataSource, SourceGrant
-from business.semantic_layer.model import OrgUnit, SemanticLayer
+from business.semantic_layer.model import SemanticLayer, UnitRule
 from business.sources.grants import grant, revoke_right
 from business.sources.services import open_source, open_sources, save_layer
 from tests.factories import make_user
@@ -29,8 +29,8 @@ def shared_large(share: Share) -> Callable[[], None]:
 def make_large() -> None:
     """Its first table has rows of org units, its second is only for who holds a right on it; Rita may ask it."""
     first, second, *others = made_tables(300, 30, is_labelled=False)
-    owned = first.model_copy(update={"org_unit": OrgUnit(column=first.dimensions[0].expr)})
-    granted = second.model_copy(update={"org_unit": OrgUnit(shared_with="granted")})
+    owned = first.model_copy(update={"org_unit": UnitRule(column=first.dimensions[0].expr)})
+    granted = second.model_copy(update={"org_unit": UnitRule(shared_with="granted")})
     source = DataSource.unscoped.create(name="large", database="nowhere", is_embedded=True)
     save_layer(None, source, SemanticLayer(name="large", semantic_models=(owned, granted, *others)))
     grant(None, source, to=make_user("rita"))

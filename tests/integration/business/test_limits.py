@@ -12,15 +12,15 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.tools.base import ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
 from business.connections import postgres_session as session
 from business.connections.address import Address
 from business.execute import Access, Protection, run_sql
-from business.guard.refusal import Reason, SqlRefused
-from business.limits import Limits
+from business.guard.refusal import RefusalKind, SqlRefused
+from business.limits import StatementLimits
 from business.models import DataSource
 from business.sandbox import setup, sql_views
 from business.sources.services import open_source
@@ -74,29 +74,29 @@ def test_a_slow_query_ends_in_one_sentence_and_is_recorded(access: Access, north
     assert called.problem == "SqlRefused"
     assert "was stopped: add a time window or a filter" in called.result.error
     entry = Entry.objects.filter(action=Action.SQL_REFUSED).latest("pk")
-    assert (entry.reason, entry.outcome) == (Reason.COST, Outcome.DENY)
+    assert (entry.reason, entry.outcome) == (RefusalKind.COST, Outcome.DENY)
 
 
 def test_plan_pages_and_count_of_a_question_share_one_time(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each statement alone would have time enough."""
     with pytest.raises(SqlRefused, match="was stopped"):  # its plan has a hundred million steps: no bar to a start
-        async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.2)), SLOWEST)
+        async_to_sync(run_sql)(replace(access, limits=StatementLimits(seconds=0.2)), SLOWEST)
     monkeypatch.setattr(
         session, "_build_begin_statement", lambda zone, limits: begun(zone, replace(limits, seconds=60))
     )
     with pytest.raises(SqlRefused, match="was stopped"):
-        async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.05)), SLOW)
+        async_to_sync(run_sql)(replace(access, limits=StatementLimits(seconds=0.05)), SLOW)
 
 
 def test_rows_that_nobody_has_time_to_count_are_shown(access: Access) -> None:
     """The first fifty come at once, all sixty-four million of them never: counted apart, or as they come."""
-    limits = Limits(seconds=0.5)
+    limits = StatementLimits(seconds=0.5)
     slow = "SELECT a.id FROM sale a, sale b, sale c WHERE a.amount + b.amount + c.amount > 0"
     answer = async_to_sync(run_sql)(replace(access, limits=limits), slow)
     assert answer.rows is not None
     assert (len(answer.rows.rows), answer.rows.is_truncated, answer.total) == (50, True, None)
 
-    async def counted() -> tuple[session.Rows, int | None]:
+    async def counted() -> tuple[session.FetchedRows, int | None]:
         async with session.open_read_only(access.admin, limits=limits) as connection:
             return await session.fetch_and_count_rows(
                 connection, "SELECT a.id FROM sale a, sale b, sale c, sale d", limits
@@ -117,7 +117,7 @@ def test_a_source_may_show_fewer_rows(access: Access, northerner: User) -> None:
         assert answer.total == (None if protection is Protection.SANDBOX else 200)
 
 
-def asked(person: User, statement: str) -> Called:
+def asked(person: User, statement: str) -> CallOutcome:
     ctx = ToolContext(Principal.of(person), Scope(), "en")
     arguments = json.dumps({"question": "slow", "sql": statement})
     return async_to_sync(call_tool)("database_query", arguments, allowed=["database_query"], ctx=ctx)
@@ -188,4 +188,4 @@ def test_temporary_files_end_a_query(
         return
     with pytest.raises(SqlRefused, match="or too much space, and was stopped") as refused:
         async_to_sync(run_sql)(access, SORTED)
-    assert refused.value.reason is Reason.COST
+    assert refused.value.reason is RefusalKind.COST

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from authz.principal import Principal
 from business.linking import vectors
 from business.models import DataSource, SchemaVector
-from business.semantic_layer.model import OrgUnit
+from business.semantic_layer.model import UnitRule
 from business.sources.grants import grant
 from business.sources.services import open_source, save_layer
 from business.tasks import fill_schema_vectors, tend_schema_vectors
@@ -73,7 +73,7 @@ def test_two_workers_do_not_fill_one_source_at_once(source: DataSource) -> None:
 
 def test_who_may_ask_one_table_is_linked_to_no_other(source: DataSource, northerner: User) -> None:
     layer = source.semantic_layer
-    shared = [model.model_copy(update={"org_unit": OrgUnit(shared_with="granted")}) for model in layer.semantic_models]
+    shared = [model.model_copy(update={"org_unit": UnitRule(shared_with="granted")}) for model in layer.semantic_models]
     save_layer(None, source, layer.model_copy(update={"semantic_models": tuple(shared)}))
     vectors.fill_source_vectors(source.pk)
     rita = make_user("rita")

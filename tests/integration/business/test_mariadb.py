@@ -17,10 +17,10 @@ from authz.principal import Principal
 from business.connections.address import Address, Tls
 from business.connections.identity import SourceRefused
 from business.dialects import DialectAccess
-from business.guard.policy import AllowedTable, Policy
+from business.guard.policy import AllowedTable, TablePolicy
 from business.guard.refusal import SqlRefused
-from business.limits import Limits
-from business.models import DataSource, Engine
+from business.limits import StatementLimits
+from business.models import DataSource, SourceEngine
 from business.mysql import build_access
 from business.semantic_layer.model import SemanticLayer
 from business.sources.checks import check_source
@@ -70,7 +70,7 @@ def printed() -> str:
 @pytest.fixture
 def sales(db: None, server: MariaDb) -> DataSource:
     source = DataSource(
-        name="sales", engine=Engine.MYSQL, host="127.0.0.1", port=server.port, database="shop_views", schemas=["shop_views"],
+        name="sales", engine=SourceEngine.MYSQL, host="127.0.0.1", port=server.port, database="shop_views", schemas=["shop_views"],
         username="copilot_source", tls=Tls.DISABLE,
     )  # fmt: skip
     source.set_password(mariadb.PASSWORD)
@@ -139,7 +139,7 @@ def test_a_sum_of_times_is_refused_that_mysql_would_make_of_their_digits(nora: U
 @pytest.mark.parametrize("unit", ["\\", "\\' OR 1=1 -- ", "' OR ''='", "`", "\\\\", "/*! x */", "%s", "\x1a", "'\\''"])
 def test_no_name_of_a_unit_lets_other_rows_through(server: MariaDb, unit: str) -> None:
     table = AllowedTable("shop_views", "customer", ("name", "org_unit"), "org_unit", (unit,))
-    access = build_access(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits())
+    access = build_access(address_of(server), TablePolicy((table,)), SemanticLayer(name="sales"), StatementLimits())
     assert ran(access, "SELECT count(*) AS n FROM customer") == [(0,)]
 
 
@@ -167,7 +167,7 @@ FORBIDDEN = [
 @pytest.mark.parametrize("statement", FORBIDDEN)
 def test_past_the_guard_the_account_sees_only_views(server: MariaDb, statement: str) -> None:
     """With the guard off: what the account cannot do by itself. That it filters no rows is said in the decision."""
-    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=1))
+    access = build_access(address_of(server), TablePolicy(()), SemanticLayer(name="sales"), StatementLimits(seconds=1))
     with pytest.raises(SqlRefused):
         async_to_sync(access.fetch)(statement, None)
 
@@ -186,7 +186,9 @@ def test_the_attacks_on_postgresql_give_nothing_here(server: MariaDb) -> None:
         "CREATE OR REPLACE VIEW shop_views.customers AS SELECT id, org_unit, name, notes, salary FROM shop.customers;\n"
     )
     table = AllowedTable("shop_views", "customers", ("id", "org_unit", "name", "notes"), "org_unit", ("team-a",))
-    access = build_access(address_of(server), Policy((table,)), SemanticLayer(name="sales"), Limits(seconds=2))
+    access = build_access(
+        address_of(server), TablePolicy((table,)), SemanticLayer(name="sales"), StatementLimits(seconds=2)
+    )
     statements, answered = harmful(), 0
     for statement in statements:
         try:
@@ -206,7 +208,7 @@ def maria_rows(server: MariaDb) -> Iterator[Any]:
     server.run(f"CREATE OR REPLACE TABLE shop_views.t ({columns}) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
     with pymysql.connect(unix_socket=str(server.socket), user="root", autocommit=True, charset="utf8mb4") as connection:
         connection.cursor().executemany("INSERT INTO shop_views.t VALUES (%s, %s, %s, %s, %s, %s, %s)", ROWS)
-    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits())
+    access = build_access(address_of(server), TablePolicy(()), SemanticLayer(name="sales"), StatementLimits())
     yield lambda statement: list(async_to_sync(access.fetch)(statement, None)[0].rows)
     server.run("DROP TABLE shop_views.t")
 
@@ -219,7 +221,9 @@ def test_mariadb_gives_the_same_rows(postgres: Any, maria_rows: Any, statement: 
 
 
 def test_what_takes_too_long_is_stopped(server: MariaDb) -> None:
-    access = build_access(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=0.5))
+    access = build_access(
+        address_of(server), TablePolicy(()), SemanticLayer(name="sales"), StatementLimits(seconds=0.5)
+    )
     with pytest.raises(SqlRefused, match="longer than"):
         async_to_sync(access.fetch)("SELECT sleep(20)", None)
 

@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from business.connections import postgres_session
 from business.connections.postgres_session import open_read_only
 from business.execute import Access, Protection, StatementResult, run_sql
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import RefusalKind, SqlRefused
 
 MEMORY_KB = 512 * 1024
 STEPS = "abcdefghijklmnopqrstuvwxyz"
@@ -88,7 +88,7 @@ def test_what_would_fill_the_memory_is_not_run(access: Access) -> None:
     for name, statement in TOO_MUCH.items():
         with pytest.raises(SqlRefused) as refused:
             run(access, statement)
-        assert refused.value.reason is Reason.COST, name
+        assert refused.value.reason is RefusalKind.COST, name
         assert "stopped" not in str(refused.value), name
 
 
@@ -130,7 +130,7 @@ def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest
         pytest.skip("the database server is not a process that we may limit")
     with highest(monkeypatch) as held, pytest.raises(SqlRefused, match="or too much space") as refused:
         run(access, doubled(25))
-    assert refused.value.reason is Reason.COST
+    assert refused.value.reason is RefusalKind.COST
     assert 0 < max(held) < MEMORY_KB
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, override
 
 from agent.conversations.sessions import create_session
 from agent.events import References
-from agent.models import Message, QueryCitation, Role, VerifiedAnswer
+from agent.models import Message, MessageRole, QueryCitation, VerifiedAnswer
 from agent.revocation import Grounds, may_read_grounds
 from agent.runs.report import build_run_report
 from audit.actions import Action
@@ -218,7 +218,7 @@ def test_whoever_leaves_the_org_unit_whose_rows_it_counts_does_not_see_it_any_mo
 def test_run_again_is_a_new_answer_under_the_rights_of_now(demo: DataSource) -> None:
     message = answered(REGIONS)
     answer = signed_in("emma").post(address_of(message, "again/"))
-    again = Message.objects.filter(session=message.session_id, role=Role.ASSISTANT).latest("created_at")
+    again = Message.objects.filter(session=message.session_id, role=MessageRole.ASSISTANT).latest("created_at")
     assert answer["Location"].endswith(f"#m-{again.pk}")
     (before,), (after,) = (QueryCitation.objects.filter(message=m) for m in (message, again))
     assert after.result is not None

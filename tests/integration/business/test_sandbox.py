@@ -13,14 +13,16 @@ from asgiref.sync import async_to_sync
 from django.core.management import call_command
 
 from business.execute import Access, Protection, run_sql
-from business.guard.policy import Policy
-from business.limits import Limits
+from business.guard.policy import TablePolicy
+from business.limits import StatementLimits
 from business.sandbox import sql_views
 from evals.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
-SOON = Limits(seconds=4)  # some of the statements never end; the others take milliseconds, the longest a second
+SOON = StatementLimits(
+    seconds=4
+)  # some of the statements never end; the others take milliseconds, the longest a second
 ATTACKS = [
     Case("other rows", "SELECT name FROM customers ORDER BY id DESC", "deny"),
     Case("a count", "SELECT count(*) FROM customers", "deny"),
@@ -166,7 +168,7 @@ def test_no_name_of_a_unit_lets_other_rows_through(access: Access, conforming: s
     try:
         for units in UNITS:
             narrowed = tuple(replace(table, units=units) for table in access.policy.tables if table.org_column)
-            odd = replace(access, policy=Policy(narrowed))
+            odd = replace(access, policy=TablePolicy(narrowed))
             answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", protection=Protection.SANDBOX)
             assert answer.rows is not None
             assert answer.rows.rows == ((0,),), units

@@ -20,11 +20,11 @@ from authz.permissions import Right
 from authz.principal import Principal
 from business.connections.identity import SourceRefused
 from business.execute import Access
-from business.guard.policy import AllowedTable, Policy
+from business.guard.policy import AllowedTable, TablePolicy
 from business.models import DataSource
 from business.sandbox import sql_views
 from business.sandbox.setup import build_source_setup_sql
-from business.semantic_layer.model import OrgUnit, SemanticModel
+from business.semantic_layer.model import SemanticModel, UnitRule
 from business.semantic_layer.yaml_io import read_layer
 from business.sources.checks import check_source
 from business.sources.connection_rights import FIELDS, LIMITS
@@ -275,7 +275,7 @@ SYSTEM = (
 @pytest.mark.parametrize("schema", ["pg_catalog", "copilot_walls", "other"])
 def test_a_layer_names_tables_of_its_schemas_only(source: DataSource, northerner: User, schema: str) -> None:
     secret = SemanticModel(
-        name="secret", schema=schema, table="pg_authid", org_unit=OrgUnit(shared_with="everyone"),
+        name="secret", schema=schema, table="pg_authid", org_unit=UnitRule(shared_with="everyone"),
         dimensions=read_layer("name: x\nsemantic_models: [{name: a, table: a, dimensions: [{name: b, expr: rolname}]}]")
         .semantic_models[0].dimensions,
     )  # fmt: skip
@@ -319,7 +319,7 @@ LEADING = {
 
 
 def test_what_leads_elsewhere_is_no_table(sales: DataSource, elsewhere: Elsewhere) -> None:
-    policy = Policy.of([AllowedTable("public", "leads", ("name",), None)])
+    policy = TablePolicy.of([AllowedTable("public", "leads", ("name",), None)])
     for made, sentence in LEADING.items():
         elsewhere.run(made + "; GRANT SELECT ON leads TO copilot_source")
         try:

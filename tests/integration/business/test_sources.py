@@ -19,7 +19,7 @@ from business import pipeline
 from business.connections.address import Address
 from business.introspect import draft_layer
 from business.models import DataSource
-from business.semantic_layer.model import OrgUnit
+from business.semantic_layer.model import UnitRule
 from business.semantic_layer.yaml_io import read_layer, write_yaml
 from business.sources.grants import grant, revoke_right
 from business.sources.services import open_source, open_sources, save_layer
@@ -49,7 +49,7 @@ def test_a_draft_has_keys_types_comments_values_and_closes_what_it_does_not_know
     assert dimensions["segment"].description.en == "how large the company is"
     assert dimensions["since"].type == "time"
     assert dimensions["name"].is_name
-    assert customer.org_unit == OrgUnit(column="org_unit")
+    assert customer.org_unit == UnitRule(column="org_unit")
     assert customer.forbidden_columns == ("api_token",)
     assert "api_token" not in customer.columns
     assert by_name["region"].org_unit is None  # no statement: closed
@@ -80,7 +80,7 @@ def test_who_may_ask_what(source: DataSource, northerner: User) -> None:
     stranger, reader, late = make_user("sam"), make_user("rita"), make_user("lea")
     layer = source.semantic_layer
     region = next(m for m in layer.semantic_models if m.name == "region")
-    shared = region.model_copy(update={"org_unit": OrgUnit(shared_with="granted")})
+    shared = region.model_copy(update={"org_unit": UnitRule(shared_with="granted")})
     others = tuple(m for m in layer.semantic_models if m.name != "region")
     save_layer(None, source, layer.model_copy(update={"semantic_models": (*others, shared)}))
     grant(None, source, to=reader, table="region")

@@ -20,7 +20,7 @@ from business.linking.linker import Linker
 from business.linking.schema_prompt import build_schema_prompt
 from business.models import DataSource
 from business.parsing.base import Example
-from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
+from business.semantic_layer.model import SemanticLayer, UnitRule, Value
 from business.sources.grants import grant
 from business.sources.services import open_source, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -123,7 +123,7 @@ def named_by(layer: SemanticLayer, *, everyone: bool = False) -> SemanticLayer:
     """With names of customers in the layer; everyone: as if every row of theirs were everybody's."""
     models = tuple(
         model.model_copy(update={
-            "org_unit": OrgUnit(shared_with="everyone") if everyone else model.org_unit,
+            "org_unit": UnitRule(shared_with="everyone") if everyone else model.org_unit,
             "dimensions": tuple(
                 d.model_copy(update={"is_name": True, "values": tuple(Value(value=f"Customer {n}") for n in range(1, 9))})
                 if d.name == "name" else d for d in model.dimensions
@@ -135,7 +135,7 @@ def named_by(layer: SemanticLayer, *, everyone: bool = False) -> SemanticLayer:
 
 def share(source: DataSource, name: str) -> None:
     models = [
-        model.model_copy(update={"org_unit": OrgUnit(shared_with="everyone")} if model.name == name else {})
+        model.model_copy(update={"org_unit": UnitRule(shared_with="everyone")} if model.name == name else {})
         for model in source.semantic_layer.semantic_models
     ]
     save_layer(None, source, source.semantic_layer.model_copy(update={"semantic_models": tuple(models)}))

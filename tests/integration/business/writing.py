@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.tools.base import ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 
@@ -18,11 +18,11 @@ class Writing:
     def __init__(self, person: User, language: str = "en") -> None:
         self.ctx = ToolContext(Principal.of(person), Scope(), language, writes_sql=True)
 
-    def call(self, **arguments: Any) -> Called:
+    def call(self, **arguments: Any) -> CallOutcome:
         tool = "database_query"
         return async_to_sync(call_tool)(tool, json.dumps(arguments), allowed=[tool], ctx=self.ctx)
 
-    def insist(self, sql: str) -> Called:
+    def insist(self, sql: str) -> CallOutcome:
         """Call with a statement, and again where it is objected to."""
         called = self.call(sql=sql)
         return self.call(sql=sql) if called.problem == "Objection" else called

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from agent.models import Citation, Message, Role, Session
+from agent.models import Citation, Message, MessageRole, Session
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -34,8 +34,10 @@ def test_everything_is_written_and_the_log_can_be_checked_without_the_product(tm
         Document.unscoped.filter(pk=item.pk).update(current_version=newest_version(item))
     allow(reader, rules, Right.VIEW)
     session = Session.objects.create(user=reader, title="Leave")
-    question = Message.objects.create(session=session, role=Role.USER, content="How many days?")
-    answer = Message.objects.create(session=session, role=Role.ASSISTANT, parent=question, content="Thirty days [1].")
+    question = Message.objects.create(session=session, role=MessageRole.USER, content="How many days?")
+    answer = Message.objects.create(
+        session=session, role=MessageRole.ASSISTANT, parent=question, content="Thirty days [1]."
+    )
     version = newest_version(document)
     Citation.objects.create(
         message=answer, number=1, evidence_id="e", knowledge_base_id=base.pk, document_id=document.pk,

@@ -20,7 +20,7 @@ import pytest
 
 from copilot_site.lib.confinement import landlock
 from copilot_site.lib.confinement.isolation import find_isolation
-from copilot_site.lib.confinement.plan import Isolation, Limits, Namespaces
+from copilot_site.lib.confinement.plan import ConfinementLimits, Isolation, Namespaces
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
 from tests.integration.confinement.attempts import EVERY, ORDINARY, script
 
@@ -99,7 +99,7 @@ def within(way: Namespaces) -> Isolation:
     return Isolation(way, landlock.find_abi_version())
 
 
-def confined(within: Isolation, code: bytes, *arguments: str, limits: Limits | None = None) -> Ran:
+def confined(within: Isolation, code: bytes, *arguments: str, limits: ConfinementLimits | None = None) -> Ran:
     return asyncio.run(run_confined(within, {"script.py": code}, "script.py", arguments, limits=limits))
 
 

@@ -16,15 +16,15 @@ import pytest
 from copilot_site.lib.confinement import running
 from copilot_site.lib.confinement.isolation import find_isolation, open_scratch_folder
 from copilot_site.lib.confinement.namespaces import NOBODY
-from copilot_site.lib.confinement.plan import MIB, Isolation, Limits
+from copilot_site.lib.confinement.plan import MIB, ConfinementLimits, Isolation
 from copilot_site.lib.confinement.remains import delete_tree, is_over_limits, read_files
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
 
-LIMITS = Limits(cpu_s=20, wall_s=30.0)
+LIMITS = ConfinementLimits(cpu_s=20, wall_s=30.0)
 LONG = "import os\nfor n in range(30): os.mkdir('d' * 250); os.chdir('d' * 250)"  # than the kernel takes for a path
 
 
-def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
+def ran(code: str, limits: ConfinementLimits = LIMITS, *, stdin: bytes = b"") -> Ran:
     found = find_isolation()
     assert found is not None
     return asyncio.run(run_confined(found, {"script.py": code.encode()}, "script.py", limits=limits, stdin=stdin))

@@ -22,7 +22,7 @@ from django.core.files.base import ContentFile
 from django.db import connection
 
 from agent.conversations.sessions import create_session
-from agent.models import Message, Role
+from agent.models import Message, MessageRole
 from agent.runs.reaper import close_abandoned_runs
 from audit.actions import Action
 from audit.models import Entry
@@ -142,7 +142,7 @@ def ask_again(world: World, _turn: int) -> None:
 
 
 def answers(_world: World, _turn: int) -> object:
-    last = Message.objects.filter(role=Role.ASSISTANT).order_by("created_at").last()
+    last = Message.objects.filter(role=MessageRole.ASSISTANT).order_by("created_at").last()
     assert last is not None
     return "30 days" in last.content, Message.objects.filter(is_complete=False).count()
 

@@ -15,7 +15,7 @@ from authz.models import FolderUserGrant, OrgUnit, Role, UnitKind
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.checks import has_right
-from knowledge.governance.changes import Change, What, apply_place_change
+from knowledge.governance.changes import RightsChange, What, apply_place_change
 from knowledge.models import Document, Folder
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, place_url, principal_of, staff, text_of
@@ -23,7 +23,7 @@ from tests.integration.governance.world import World, client_of, place_url, prin
 pytestmark = pytest.mark.django_db
 
 
-def effects_of(world: World, place: Folder | Document, change: Change) -> Effects:
+def effects_of(world: World, place: Folder | Document, change: RightsChange) -> Effects:
     effects = apply_place_change(principal_of(world.boss), place, change)
     assert effects is not None
     return effects
@@ -42,12 +42,12 @@ def counted(effects: Effects) -> dict[str, tuple[dict[str, int], dict[str, int]]
 
 def test_who_loses_is_exact_and_what_another_grant_keeps_is_not_lost(world: World) -> None:
     allow(world.anna, world.travel)
-    take = Change(What.TAKE_BACK, world.engineering.group, (Right.VIEW,))
+    take = RightsChange(What.TAKE_BACK, world.engineering.group, (Right.VIEW,))
     assert counted(effects_of(world, world.rules, take)) == {"anna": ({}, {"view": 1})}
 
 
 def test_nothing_is_changed_before_it_is_confirmed(world: World) -> None:
-    give = Change(What.GIVE, world.ben, (Right.VIEW,))
+    give = RightsChange(What.GIVE, world.ben, (Right.VIEW,))
     effects = effects_of(world, world.pay, give)
     assert not FolderUserGrant.objects.filter(user=world.ben).exists()
     assert not Entry.objects.filter(action=Action.GRANT_GIVEN, detail__user=world.ben.pk).exists()
@@ -57,7 +57,7 @@ def test_nothing_is_changed_before_it_is_confirmed(world: World) -> None:
 
 
 def test_a_denial_is_shown_first_also_where_it_takes_nothing_away(world: World) -> None:
-    deny = Change(What.DENY, world.ben, (Right.VIEW,))
+    deny = RightsChange(What.DENY, world.ben, (Right.VIEW,))
     effects = effects_of(world, world.pay, deny)
     assert counted(effects) == {}
     assert apply_place_change(principal_of(world.boss), world.pay, deny, confirmed=effects.fingerprint) is None
@@ -66,7 +66,7 @@ def test_a_denial_is_shown_first_also_where_it_takes_nothing_away(world: World) 
 
 
 def test_a_confirmation_of_other_effects_does_not_count(world: World) -> None:
-    give = Change(What.GIVE, world.auditors.group, (Right.VIEW,))
+    give = RightsChange(What.GIVE, world.auditors.group, (Right.VIEW,))
     seen = effects_of(world, world.pay, give)
     world.auditors.group.user_set.add(make_user("carl"))  # meanwhile somebody joined
     again = apply_place_change(principal_of(world.boss), world.pay, give, confirmed=seen.fingerprint)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agent.events import StopReason
-from agent.models import AnswerFault, Citation, Message, PrivacySettings, Rating, Role, Session
+from agent.models import AnswerFault, Citation, Message, MessageRole, PrivacySettings, Rating, Session
 from agent.oversight.gaps import Gap, Signal, list_gaps_for_keeper, list_misranked_topics, list_unanswered_topics
 from audit.actions import Action
 from audit.models import Entry
@@ -27,9 +27,9 @@ PARKING = ("Where do I park my bicycle?", "Where do I park the bicycle?", "Where
 def answered(user: User, question: str, stop_reason: str = NOTHING, *, minutes_ago: int = 0, **fields: Any) -> Message:
     """An answer with its question before it, in a conversation of its own."""
     session = Session.objects.create(user=user)
-    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content=question)
     answer = Message.objects.create(
-        session=session, parent=asked, role=Role.ASSISTANT, stop_reason=stop_reason, **fields
+        session=session, parent=asked, role=MessageRole.ASSISTANT, stop_reason=stop_reason, **fields
     )
     Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(minutes=minutes_ago))
     return answer
@@ -179,11 +179,11 @@ QUESTION, ANSWER = "How many days of leave are there?", "There are 30 days of le
 
 def rated(user: User, rating: str, comment: str = "", *, days_ago: int = 0) -> Message:
     session = Session.objects.create(user=user)
-    asked = Message.objects.create(session=session, role=Role.USER, content=QUESTION)
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content=QUESTION)
     answer = Message.objects.create(
         session=session,
         parent=asked,
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
         content=ANSWER,
         stop_reason=StopReason.OK,
         rating=rating,

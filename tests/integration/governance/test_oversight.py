@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.events import StopReason
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import PermissionSnapshot
@@ -31,9 +31,9 @@ def reader() -> User:
 def answered(reader: User) -> Message:
     """A stored answer, as a list shows it."""
     session = Session.objects.create(user=reader)
-    asked = Message.objects.create(session=session, role=Role.USER, content=LEAVE)
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content=LEAVE)
     return Message.objects.create(
-        session=session, parent=asked, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK
+        session=session, parent=asked, role=MessageRole.ASSISTANT, content="30 days.", stop_reason=StopReason.OK
     )
 
 

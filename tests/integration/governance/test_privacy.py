@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agent.events import StopReason
-from agent.models import ConversationView, Message, PrivacySettings, QuestionSet, Role, Session
+from agent.models import ConversationView, Message, MessageRole, PrivacySettings, QuestionSet, Session
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
@@ -23,9 +23,9 @@ LOOKED = "viewed this conversation on"
 @pytest.fixture
 def answer() -> Message:
     session = Session.objects.create(user=make_user("anna"), title="Leave")
-    asked = Message.objects.create(session=session, role=Role.USER, content="How long is leave?")
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content="How long is leave?")
     return Message.objects.create(
-        session=session, parent=asked, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK
+        session=session, parent=asked, role=MessageRole.ASSISTANT, content="30 days.", stop_reason=StopReason.OK
     )
 
 
@@ -62,7 +62,7 @@ def test_each_way_to_the_words_of_somebody_else_is_told(answer: Message, oversee
 def test_looking_at_ones_own_is_no_news() -> None:
     root = make_user("root", is_superuser=True)
     session = Session.objects.create(user=root, title="Mine")
-    own = Message.objects.create(session=session, role=Role.ASSISTANT, stop_reason=StopReason.OK)
+    own = Message.objects.create(session=session, role=MessageRole.ASSISTANT, stop_reason=StopReason.OK)
     look(root, own)
     assert not ConversationView.objects.exists()
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from agent.conversations.sessions import list_branch_messages
 from agent.conversations.sharing import read_share, share_conversation
 from agent.conversations.transcripts.export import export_conversation
-from agent.models import Citation, Message, Role
+from agent.models import Citation, Message, MessageRole
 from agent.oversight.impersonation import impersonate_user
 from agent.profiles.settings import Options
 from audit.actions import Action, How
@@ -78,7 +78,7 @@ def index() -> set[tuple[int, UUID, str, int | None]]:
 
 def test_answers_are_counted_as_stored_runs_count_them(case: Case) -> None:
     """The brute force: every stored answer, its citations, and the evidence that it found."""
-    answers = Message.objects.filter(role=Role.ASSISTANT)
+    answers = Message.objects.filter(role=MessageRole.ASSISTANT)
     quoted = set(
         Citation.objects.filter(message__in=answers).values_list(
             "message__session__user_id", "message_id", "document_id"

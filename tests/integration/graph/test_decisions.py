@@ -12,10 +12,10 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.graph import kinds, traversal
 from knowledge.graph.building import fill_base_graph
 from knowledge.graph.names import Names, fold_name
-from knowledge.graph.pattern_extraction import Directory, extract_statements
+from knowledge.graph.pattern_extraction import AccountNames, extract_statements
 from knowledge.graph.services import change_graph, merge_entities, refuse_graph_relation, undo_merge
 from knowledge.graph.traversal import Neighbourhood, traverse_from_question
-from knowledge.models import Graph, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
+from knowledge.models import GraphEntity, GraphMention, GraphMode, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services.removal import remove_document
 from knowledge.text.passage_blocks import PassageBlock
@@ -101,7 +101,7 @@ def test_an_unknown_setting_changes_nothing_and_off_empties_the_graph(managed: t
     base, keeper = managed
     with pytest.raises(InvalidInput):
         change_graph(keeper, base.pk, graph="model")
-    assert KnowledgeBase.unscoped.get(pk=base.pk).graph == Graph.CERTAIN
+    assert KnowledgeBase.unscoped.get(pk=base.pk).graph == GraphMode.CERTAIN
     change_graph(keeper, base.pk, graph="off")
     fill_base_graph(base.pk)
     assert not GraphEntity.unscoped.filter(knowledge_base=base).exists()
@@ -154,7 +154,7 @@ def test_it_tells_relations_over_two_steps_and_brings_the_passages_that_say_them
 
 def test_where_there_is_no_graph_it_searches_and_says_so() -> None:
     base, reader = make_base(), make_user()
-    KnowledgeBase.unscoped.filter(pk=base.pk).update(graph=Graph.OFF)
+    KnowledgeBase.unscoped.filter(pk=base.pk).update(graph=GraphMode.OFF)
     make_document(base, "o.md", OWNERS, ingested=True)
     fill_base_graph(base.pk)
     allow(reader, base)
@@ -205,7 +205,7 @@ def test_a_walk_that_takes_too_long_is_a_search(monkeypatch: pytest.MonkeyPatch)
 PEOPLE, UNITS = Names(), Names()
 PEOPLE.add(["sun rui", "陈伟"])
 UNITS.add(["platform engineering"])
-DIRECTORY = Directory(PEOPLE, UNITS)
+DIRECTORY = AccountNames(PEOPLE, UNITS)
 
 
 def stated(text: str, *, is_first: bool = False) -> set[tuple[str, str, str]]:

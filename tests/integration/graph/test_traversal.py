@@ -13,7 +13,7 @@ from knowledge.graph.building import fill_base_graph
 from knowledge.graph.drawing import build_picture
 from knowledge.graph.traversal import (
     Neighbourhood,
-    Reach,
+    WalkLimits,
     traverse_from_document,
     traverse_from_entity,
     traverse_from_question,
@@ -82,7 +82,7 @@ def test_two_steps_lead_from_a_service_to_who_leads_its_team(company: dict[str, 
     assert ("Team Falcon", "Lead", "Sun Rui") in stated(found)
     hops = {entity.name: entity.hops for entity in found.entities}
     assert (hops["track-api"], hops["Team Falcon"], hops["Sun Rui"]) == (0, 1, 2)
-    near = names(traverse_from_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1)))
+    near = names(traverse_from_question(company["insider"], "track-api", Scope(), reach=WalkLimits(hops=1)))
     assert ("Team Falcon" in near, "Sun Rui" in near) == (True, False)
 
 

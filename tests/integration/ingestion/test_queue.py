@@ -14,7 +14,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.celery import app
 from knowledge import tasks
-from knowledge.ingestion.pipeline import Share, run_ingestion
+from knowledge.ingestion.pipeline import WorkShare, run_ingestion
 from knowledge.models import DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 from knowledge.services.folders import find_root_folder
@@ -100,10 +100,11 @@ LONG = "\n\n".join(f"# Part {number}\n\n{'This part says something of its own. '
 
 
 @pytest.mark.parametrize(
-    "share", [Share(size_bytes=5_000_000, pictures=2, passages=2), Share(size_bytes=100, pictures=2, passages=500)]
+    "share",
+    [WorkShare(size_bytes=5_000_000, pictures=2, passages=2), WorkShare(size_bytes=100, pictures=2, passages=500)],
 )
 def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
-    share: Share, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Commit
+    share: WorkShare, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Commit
 ) -> None:
     monkeypatch.setattr(tasks, "SHARE", share)
     prepare_embedder()
@@ -122,7 +123,7 @@ def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
     ingest_version(str(version.pk))
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED, "there it is read to its end"
-    monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, pictures=2, passages=500))
+    monkeypatch.setattr(tasks, "SHARE", WorkShare(size_bytes=5_000_000, pictures=2, passages=500))
     within = newest_version(make_document(make_base(), "long.md", LONG))
     ingest_version(str(within.pk))
     within.refresh_from_db()

@@ -13,9 +13,9 @@ from django.urls import reverse
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge import tasks
-from knowledge.documents.text import Cited, open_document
+from knowledge.documents.text import OpenedPassage, open_document
 from knowledge.ingestion import pictures
-from knowledge.ingestion.pipeline import Share, run_ingestion
+from knowledge.ingestion.pipeline import WorkShare, run_ingestion
 from knowledge.ingestion.stages import load_parsed_document
 from knowledge.models import Chunk, Document, ParseStatus, Recognition
 from knowledge.parsers import sandbox
@@ -53,7 +53,7 @@ def read_and_cited(name: str, content: bytes, said: str, question: str) -> tuple
     allow(reader, document.knowledge_base)
     (hit,) = search(Principal.of(reader), question).hits[:1]
     assert hit.passage.document_id == document.pk
-    page = open_document(Principal.of(reader), document.pk, cited=Cited(hit.passage.chunk_id))
+    page = open_document(Principal.of(reader), document.pk, cited=OpenedPassage(hit.passage.chunk_id))
     assert page.is_recognised
     assert page.image is not None
     x0, y0, x1, y1 = page.image.marks.boxes[-1]
@@ -175,7 +175,7 @@ def test_a_scan_on_its_side_is_read_and_marked_where_it_lies(degrees: int) -> No
 def test_many_pages_wait_with_the_imports_and_one_does_not(
     monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Commit
 ) -> None:
-    monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, pictures=1, passages=500))
+    monkeypatch.setattr(tasks, "SHARE", WorkShare(size_bytes=5_000_000, pictures=1, passages=500))
     prepare_embedder()
     one, two = (make_document(make_base(), f"{n}.pdf", pdf(*[drawn(ENGLISH)] * n)) for n in (1, 2))
     drained("interactive"), drained("bulk")

@@ -21,7 +21,7 @@ from agent.profile_choice import find_requested_profile
 from agent.profiles.settings import Options
 from agent.rest.tools import list_tool_catalogue
 from agent.tools.base import ToolContext, add_tool, find_tool
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from audit.models import Entry
 from authz.principal import Principal
 from copilot_site.lib.outgoing.addresses import AddressRefused
@@ -53,7 +53,7 @@ def service() -> Iterator[Service]:
         yield service
 
 
-def called(name: str, arguments: dict[str, Any], *, approval: ToolApproval | None = None) -> Called:
+def called(name: str, arguments: dict[str, Any], *, approval: ToolApproval | None = None) -> CallOutcome:
     principal = Principal.of(approval.user) if approval else Principal.of(make_user())
     context = replace(ToolContext(principal, Scope(), "en"), approval_id=approval.pk if approval else None)
     tools = build_outside_tools()

@@ -17,7 +17,7 @@ from agent.mcp_client.tool import build_outside_tools
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from agent.tools.base import ToolContext, build_tool_specification
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
@@ -65,7 +65,7 @@ def allowed(name: str, *tools: str) -> list[str]:
     return [tool["name"] for tool in row.tools]
 
 
-def called(name: str, arguments: dict[str, Any]) -> Called:
+def called(name: str, arguments: dict[str, Any]) -> CallOutcome:
     tools = build_outside_tools()
     context = replace(ToolContext(Principal.of(make_user()), Scope(), "en"))
     names = [tool.name for tool in tools]

@@ -16,7 +16,7 @@ from authz.principal import Principal
 from authz.rights.grants import revoke_rights
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.retrieval.search import Scope
 from knowledge.services.fields import FieldSpec, change_metadata, parse_conditions, set_fields
 from tests.factories import make_user
@@ -26,7 +26,7 @@ from tests.sharing import share_world
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db
-MUELLER = Condition("Client", equals="Müller & Söhne")
+MUELLER = FieldCondition("Client", equals="Müller & Söhne")
 
 
 def make_library() -> Library:
@@ -73,7 +73,7 @@ def test_a_question_is_answered_from_documents_that_say_it(library: Library) -> 
 
 def test_a_value_that_only_hidden_documents_have_is_like_one_that_nobody_has(library: Library) -> None:
     def told(client: str) -> list[tuple[str, str]]:
-        scope = Scope(metadata=(Condition("Client", equals=client),))
+        scope = Scope(metadata=(FieldCondition("Client", equals=client),))
         return [(item.response_type, item.content) for item in asked(library.reader, QUESTION, scope=scope)]
 
     assert told("Secret Holding") == told("Nobody")
@@ -81,7 +81,7 @@ def test_a_value_that_only_hidden_documents_have_is_like_one_that_nobody_has(lib
 
 def test_what_is_kept_comes_back_as_it_was() -> None:
     scope = Scope(
-        metadata=(MUELLER, Condition("Year", at_least=2024, at_most=2026), Condition("Client", contains="mü"))
+        metadata=(MUELLER, FieldCondition("Year", at_least=2024, at_most=2026), FieldCondition("Client", contains="mü"))
     )
     assert read_stored_scope(convert_scope_to_json(scope)) == scope
 

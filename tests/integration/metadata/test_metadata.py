@@ -14,7 +14,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.graph.traversal import traverse_from_question
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
-from knowledge.retrieval.conditions import Condition
+from knowledge.retrieval.conditions import FieldCondition
 from knowledge.retrieval.plan import select_documents
 from knowledge.retrieval.search import Scope, search
 from knowledge.services.fields import FieldSpec, change_metadata, list_fields, parse_conditions, set_fields
@@ -64,17 +64,17 @@ def lines(number: int) -> str:
 shared_library, library = share_world("library", Library)
 
 
-CASES: list[tuple[Condition, list[int]]] = [
-    (Condition("State", equals="valid"), [0]),
-    (Condition("Year", at_least=2025), [1, 2]),
-    (Condition("Year", at_least=2024, at_most=2025), [0, 2]),
-    (Condition("Year", equals=2025), [2]),
-    (Condition("Valid until", at_most="2026-12-31"), [0]),
-    (Condition("Valid until", at_least="2027-01-01"), [1]),
-    (Condition("Client", contains="müLLer"), [0]),
-    (Condition("Client", contains="_"), []),
-    (Condition("Client", at_most=5), []),
-    (Condition("'; DROP TABLE knowledge_document; --%s", equals="x"), []),
+CASES: list[tuple[FieldCondition, list[int]]] = [
+    (FieldCondition("State", equals="valid"), [0]),
+    (FieldCondition("Year", at_least=2025), [1, 2]),
+    (FieldCondition("Year", at_least=2024, at_most=2025), [0, 2]),
+    (FieldCondition("Year", equals=2025), [2]),
+    (FieldCondition("Valid until", at_most="2026-12-31"), [0]),
+    (FieldCondition("Valid until", at_least="2027-01-01"), [1]),
+    (FieldCondition("Client", contains="müLLer"), [0]),
+    (FieldCondition("Client", contains="_"), []),
+    (FieldCondition("Client", at_most=5), []),
+    (FieldCondition("'; DROP TABLE knowledge_document; --%s", equals="x"), []),
 ]
 
 
@@ -90,7 +90,7 @@ def test_a_search_brings_what_fits_and_may_be_read(library: Library, settings: L
         traverse_from_question(
             reader, "What is known of “Notice 0”?", scope
         )  # the statement is one that PostgreSQL takes
-    both = Scope(metadata=(Condition("State", equals="draft"), Condition("Year", at_most=2025)))
+    both = Scope(metadata=(FieldCondition("State", equals="draft"), FieldCondition("Year", at_most=2025)))
     assert search(reader, QUESTION, scope=both, top_k=10).hits == [], "several conditions all hold"
 
 
@@ -153,7 +153,7 @@ def test_a_name_of_two_kinds_is_asked_back(library: Library) -> None:
     with pytest.raises(InvalidInput, match="several kinds"):
         parse_conditions(by, [{"field": "Year", "equals": "2024"}])
     (condition,) = parse_conditions(by, [{"field": "Year", "equals": "2024"}], [library.base.pk])
-    assert condition == Condition("Year", equals=2024)
+    assert condition == FieldCondition("Year", equals=2024)
 
 
 def browser(user: User) -> Client:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from reportlab.pdfgen import canvas
 
 from agent.events import StopReason
-from agent.models import Citation, Message, Role, Session
+from agent.models import Citation, Message, MessageRole, Session
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -52,11 +52,13 @@ class House:
     def session(self) -> Session:
         """A conversation of the reader with one answer, which quotes SENTENCE from the document."""
         session = Session.objects.create(user=self.reader, title="Pods")
-        asked = Message.objects.create(session=session, role=Role.USER, content="How many pods may be unavailable?")
+        asked = Message.objects.create(
+            session=session, role=MessageRole.USER, content="How many pods may be unavailable?"
+        )
         answer = Message.objects.create(
             session=session,
             parent=asked,
-            role=Role.ASSISTANT,
+            role=MessageRole.ASSISTANT,
             content=f"{SENTENCE}[1]",
             sentences=[{"text": SENTENCE, "citations": [1]}],
             stop_reason=StopReason.OK,

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agent.events import StopReason
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from authz.permissions import Right
 from authz.rights.grants import revoke_rights
 from tests.factories import make_user
@@ -48,7 +48,9 @@ def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> 
 def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     session = Session.objects.create(user=house.reader, title="Pay")
     text = "I found nothing about this in the 3 documents you can read."
-    Message.objects.create(session=session, role=Role.ASSISTANT, content=text, stop_reason=StopReason.NO_EVIDENCE)
+    Message.objects.create(
+        session=session, role=MessageRole.ASSISTANT, content=text, stop_reason=StopReason.NO_EVIDENCE
+    )
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert text in body
     assert "is-unconfirmed" in body
@@ -58,7 +60,7 @@ def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
 def test_the_best_passage_is_shown_with_its_sentence_marked_and_not_called_an_answer(house: House) -> None:
     lead = "Best match (not verified):"
     sentences = [{"text": lead, "citations": []}, {"text": SENTENCE, "citations": [1]}]
-    house.session.messages.filter(role=Role.ASSISTANT).update(
+    house.session.messages.filter(role=MessageRole.ASSISTANT).update(
         sentences=sentences, content=f"{lead}\n{SENTENCE}[1]", state={"output": {"kind": "passages"}}
     )
     body = conversation(house)
@@ -70,9 +72,9 @@ def test_the_best_passage_is_shown_with_its_sentence_marked_and_not_called_an_an
 def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:
     session = Session.objects.create(user=house.reader, title="Pay")
     broken = Message.objects.create(
-        session=session, role=Role.ASSISTANT, content="It broke.", stop_reason=StopReason.TOOL_ERROR
+        session=session, role=MessageRole.ASSISTANT, content="It broke.", stop_reason=StopReason.TOOL_ERROR
     )
-    Message.objects.create(session=session, parent=broken, role=Role.ASSISTANT, is_complete=False)
+    Message.objects.create(session=session, parent=broken, role=MessageRole.ASSISTANT, is_complete=False)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert "It broke." in body
     assert body.count("data-again") == 1
@@ -83,7 +85,7 @@ def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> No
 def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:
     evil = "<script>alert(1)</script>"
     session = Session.objects.create(user=house.reader, title=evil)
-    Message.objects.create(session=session, role=Role.USER, content=evil)
+    Message.objects.create(session=session, role=MessageRole.USER, content=evil)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert evil not in body
 
@@ -142,8 +144,8 @@ def test_no_page_needs_inline_script_or_style(house: House) -> None:
 def test_conversations_are_found_by_the_words_of_their_title_and_questions_and_by_nobody_else(house: House) -> None:
     named = Session.objects.create(user=house.reader, title="Parking in Rotterdam")
     asked = Session.objects.create(user=house.reader, title="Leave")
-    question = Message.objects.create(session=asked, role=Role.USER, content="How do I park a rotterdam van?")
-    Message.objects.create(session=asked, parent=question, role=Role.ASSISTANT, content="Ask the porter.")
+    question = Message.objects.create(session=asked, role=MessageRole.USER, content="How do I park a rotterdam van?")
+    Message.objects.create(session=asked, parent=question, role=MessageRole.ASSISTANT, content="Ask the porter.")
     other = Session.objects.create(user=house.stranger, title="Rotterdam parking of a stranger")
 
     def found(words: str) -> set[Session]:

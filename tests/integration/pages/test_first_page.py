@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from agent.conversations.first_page import FirstPage, build_start_page
 from agent.events import StopReason
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from authz.permissions import Right
 from authz.rights.grants import revoke_rights
 from tests.factories import allow, make_document
@@ -61,9 +61,9 @@ def test_questions_are_made_of_what_the_person_may_read_in_their_language(house:
 
 def answered(person: User, question: str, *, stop_reason: str = StopReason.OK, days: int = 0, **of: bool) -> None:
     session = Session.objects.create(user=person, title=question, **of)
-    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    asked = Message.objects.create(session=session, role=MessageRole.USER, content=question)
     row = Message.objects.create(
-        session=session, parent=asked, role=Role.ASSISTANT, content="Yes.", stop_reason=stop_reason
+        session=session, parent=asked, role=MessageRole.ASSISTANT, content="Yes.", stop_reason=stop_reason
     )
     Message.objects.filter(pk=row.pk).update(created_at=timezone.now() - timedelta(days=days))
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.models import Message, Role, Session
+from agent.models import Message, MessageRole, Session
 from agent.palette.finding import find_passages, search_palette
 from agent.palette.places import find_places, list_scope_places
 from agent.profiles.kept_scope import convert_scope_to_json, read_stored_scope
@@ -45,7 +45,7 @@ def make_release() -> House:
     for person in (house.reader, house.keeper):
         session = Session.objects.create(user=person, title=f"Of {person.username}")
         Message.objects.create(
-            session=session, role=Role.USER, content=f"Which release is the last of {person.username}?"
+            session=session, role=MessageRole.USER, content=f"Which release is the last of {person.username}?"
         )
     return house
 
@@ -98,7 +98,7 @@ def test_a_question_finds_its_conversation_with_the_words_marked(release: House)
     found = search_palette(principal_of(release.reader), release.reader, "which release").conversations
     assert [str(item.snippet) for item in found] == ["Which <b>release</b> is the last of reader?"]
     evil = Session.objects.create(user=release.reader, title="Evil")
-    Message.objects.create(session=evil, role=Role.USER, content="<script>alert(1)</script> crashes?")
+    Message.objects.create(session=evil, role=MessageRole.USER, content="<script>alert(1)</script> crashes?")
     body = client_of(release.reader).get(reverse("palette"), {"q": "crashes"}).content.decode()
     assert "<script>" not in body
     assert "&lt;script&gt;" in body

@@ -17,7 +17,7 @@ from django.utils import timezone
 from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval, VerifiedAnswer
 from agent.skills.packages import read_shipped_package
 from agent.skills.services import add_version
-from agent.verified_answers.services import Given, save_verified_text
+from agent.verified_answers.services import KeeperInput, save_verified_text
 from authz.people.accounts import create_service_account
 from authz.people.units import create_unit
 from authz.permissions import Right
@@ -119,7 +119,7 @@ class World(House):
     @cached_property
     def verified(self) -> VerifiedAnswer:
         """What somebody with every right has verified of the document."""
-        given = Given("Which pods?", SENTENCE, documents=[self.document.pk])
+        given = KeeperInput("Which pods?", SENTENCE, documents=[self.document.pk])
         return save_verified_text(Principal.of(self.keeper), given, folder_id=self.folder.pk)
 
     def with_token(self, *scopes: str) -> Client:

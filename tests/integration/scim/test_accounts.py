@@ -10,7 +10,7 @@ from django.test import Client
 from audit.actions import Action
 from audit.models import Entry
 from authz.directory.accounts import (
-    Known,
+    KnownPerson,
     delete_directory_account,
     disable_directory_account,
     update_directory_account,
@@ -151,7 +151,7 @@ def test_who_became_an_administrator_meanwhile_is_not_touched(scim: Program) -> 
     for change in (
         disable_directory_account,
         delete_directory_account,
-        lambda by, row: update_directory_account(by, row, Known("", "other")),
+        lambda by, row: update_directory_account(by, row, KnownPerson("", "other")),
     ):
         with pytest.raises(NotFound):
             change(None, account)

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.directory.accounts import Known, create_directory_account
+from authz.directory.accounts import KnownPerson, create_directory_account
 from authz.models import ClaimMapping, ClaimMembership, Directory, DirectoryAccount, UnmappedClaim
 from authz.people.accounts import create_service_account
 from authz.permissions import Right
@@ -222,7 +222,7 @@ def test_mapping_is_edited_in_the_admin_and_recorded() -> None:
 
 def provisioned(external_id: str, username: str = "mei") -> User:
     """An account that SCIM made."""
-    known = Known(external_id, username)
+    known = KnownPerson(external_id, username)
     return create_directory_account(None, Directory.SCIM, known).user
 
 

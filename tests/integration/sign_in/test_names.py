@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from authz.directory.accounts import Known, create_directory_account
+from authz.directory.accounts import KnownPerson, create_directory_account
 from authz.models import Directory
 from authz.people.accounts import change_account, create_account, create_service_account
 from authz.people.names import compute_skeleton, find_similar_name
@@ -37,8 +37,8 @@ WAYS: dict[str, Callable[[Principal, str], object]] = {
     "by hand": lambda root, name: create_account(root, User(username=name)),
     "renamed": renamed,
     "for a program": lambda root, name: create_service_account(root, username=name, purpose="x"),
-    "SCIM": lambda _root, name: create_directory_account(None, Directory.SCIM, Known("1", name)),
-    "LDAP": lambda _root, name: create_directory_account(None, Directory.LDAP, Known("1", name)),
+    "SCIM": lambda _root, name: create_directory_account(None, Directory.SCIM, KnownPerson("1", name)),
+    "LDAP": lambda _root, name: create_directory_account(None, Directory.LDAP, KnownPerson("1", name)),
 }
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from agent.conversations.feedback import rate_answer
-from agent.models import Message, Rating, Role
+from agent.models import Message, MessageRole, Rating
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import deny_rights
@@ -35,7 +35,7 @@ def fill() -> None:
     allow(asker, base)
     deny_rights(None, [Right.VIEW], board, to=asker)
     find()
-    answer = Message.objects.filter(role=Role.ASSISTANT).latest("created_at")
+    answer = Message.objects.filter(role=MessageRole.ASSISTANT).latest("created_at")
     rate_answer(Principal.of(asker), session_id=answer.session_id, message_id=answer.pk, rating=Rating.HELPFUL)
 
 

@@ -107,7 +107,7 @@ def test_up_backs_an_older_home_up_once_before_its_upgrade(backups: Path) -> Non
 
 
 def test_a_backup_of_a_newer_version_is_not_restored(tmp_path: Path) -> None:
-    made = backup.Manifest("", "copilot", [], [], "", is_signed=False, version=NEWER)
+    made = backup.BackupManifest("", "copilot", [], [], "", is_signed=False, version=NEWER)
     (tmp_path / backup.MANIFEST).write_text(json.dumps(vars(made)))
     with pytest.raises(InvalidInput, match=f"was made by version {NEWER}, and this is {VERSION}"):
         next(backup.restore_backup(tmp_path, tmp_path))

@@ -20,7 +20,7 @@ from authz.tokens.api_tokens import issue_token, revoke_token
 from authz.tokens.sockets import OWNERS
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.fair_queue import FairQueue
-from copilot_site.lib.load.seats import Callers, Door, Owners, SeatedHandler, Share
+from copilot_site.lib.load.seats import Callers, OwnerLookup, Owners, SeatedHandler, SeatShare
 from tests.factories import make_user
 from tests.waiting import met
 
@@ -68,7 +68,7 @@ def scope(who: str, *, cookie: str = "", token: str = "") -> dict[str, Any]:
 def asked(*scopes: dict[str, Any], owners: Owners = OWNERS) -> list[str]:
     """Who is served in which order, where each comes when all before wait."""
     queue = FairQueue(places=1, own_places=lambda _party: 1, most_waiting=100)
-    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, lambda _method, _route: "pages", owners)
+    handler = SeatedHandler({"pages": SeatShare(queue, wait_s=30)}, lambda _method, _route: "pages", owners)
 
     async def run() -> None:
         communicator: Any = ApplicationCommunicator
@@ -121,7 +121,7 @@ def door_request(cookie: str) -> HttpRequest:
 
 def test_whoever_is_known_or_has_nothing_is_not_looked_up() -> None:
     looked: list[str] = []
-    door = Door(Owners(of_token=lambda _secret: None, of_session=lambda key: looked.append(key) or 7))  # type: ignore[func-returns-value]
+    door = OwnerLookup(Owners(of_token=lambda _secret: None, of_session=lambda key: looked.append(key) or 7))  # type: ignore[func-returns-value]
 
     async def run() -> None:
         await asyncio.gather(*(door.meet(door_request("a")) for _number in range(5)))
@@ -144,7 +144,7 @@ def test_a_look_that_fails_or_takes_long_keeps_nobody(monkeypatch: pytest.Monkey
         return 7
 
     for look in (fails, hangs):
-        door = Door(Owners(of_token=look, of_session=look))
+        door = OwnerLookup(Owners(of_token=look, of_session=look))
         async_to_sync(door.meet)(door_request("a"))
         assert seats.callers.party(door_request("a")) == ADDRESS
         assert not go_on.is_set()
@@ -153,7 +153,7 @@ def test_a_look_that_fails_or_takes_long_keeps_nobody(monkeypatch: pytest.Monkey
 @pytest.mark.django_db(transaction=True)
 def test_a_look_leaves_no_connection_behind() -> None:
     """It is the thread in which sockets are looked up, which has one connection of the budget."""
-    async_to_sync(Door(OWNERS).meet)(door_request(session_of(make_user("anna"))))
+    async_to_sync(OwnerLookup(OWNERS).meet)(door_request(session_of(make_user("anna"))))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"

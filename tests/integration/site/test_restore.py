@@ -210,7 +210,7 @@ def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path)
     for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path.with_name("new"), tmp_path)):
         with pytest.raises(InvalidInput, match="is not empty"):
             list(backup.create_backup(*folders))
-    made = backup.Manifest("", "copilot", [], [], backup._compute_fingerprint("another"), is_signed=False)
+    made = backup.BackupManifest("", "copilot", [], [], backup._compute_fingerprint("another"), is_signed=False)
     with pytest.raises(InvalidInput, match="Set COPILOT_SECRET_KEY to that of the system"):
         backup._read_secret_key(tmp_path, made)
 

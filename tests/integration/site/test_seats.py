@@ -16,7 +16,7 @@ from django.urls import path
 from authz.models import ApiToken
 from copilot_site.lib.load import seats
 from copilot_site.lib.load.fair_queue import FairQueue
-from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler, Share
+from copilot_site.lib.load.seats import Callers, Owners, SeatedHandler, SeatShare
 from copilot_site.lib.load.waiting import require_waiting_client
 from tests.waiting import met
 
@@ -175,7 +175,7 @@ def played(scene: Scene, *, where: str) -> FairQueue:
 
 
 def handler_of(queue: FairQueue, *, wait_s: float) -> SeatedHandler:
-    return SeatedHandler({"pages": Share(queue, wait_s=wait_s)}, all_pages, NOBODY)
+    return SeatedHandler({"pages": SeatShare(queue, wait_s=wait_s)}, all_pages, NOBODY)
 
 
 async def asking(handler: SeatedHandler, *, where: str, method: str = "GET") -> Any:
@@ -242,7 +242,7 @@ def test_a_seat_comes_back_when_the_answer_is_over(where: str, scene: Scene) -> 
 def test_who_only_asks_what_would_come_waits_in_the_line_of_who_takes_it(method: str) -> None:
     """The view works as long for both."""
     pages, transfers = line(), line()
-    shares = {"pages": Share(pages, wait_s=0.2), "transfer": Share(transfers, wait_s=0.2)}
+    shares = {"pages": SeatShare(pages, wait_s=0.2), "transfer": SeatShare(transfers, wait_s=0.2)}
     handler = SeatedHandler(shares, lambda method, _route: "transfer" if method == "GET" else "pages", NOBODY)
     at_work: list[int] = []
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from agent.models import AgentProfile, Skill
-from agent.models.skills import Verdict
+from agent.models.skills import SkillVerdict
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +123,7 @@ def test_whoever_may_only_add_reviews_nothing_and_whoever_may_only_review_adds_n
         given = {"do": do, "version": "1", "sha256": version.sha256}
         assert adder.post(address, given).status_code == 400
     version.refresh_from_db()
-    assert (version.verdict, Skill.objects.get().in_use) == (Verdict.WAITING, None)
+    assert (version.verdict, Skill.objects.get().in_use) == (SkillVerdict.WAITING, None)
     assert "Upload" not in text(reviewer, "/admin/skills/")
     assert reviewer.post("/admin/skills/", {"package": zipped(hello="1")}).status_code == 400
     assert Skill.objects.get().versions.count() == 1

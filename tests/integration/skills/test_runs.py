@@ -20,12 +20,12 @@ from agent.conversations.sessions import create_session
 from agent.events import ToolResult
 from agent.evidence.items import make_passage_finding
 from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
-from agent.models.skills import Verdict
+from agent.models.skills import SkillVerdict
 from agent.skills import services as keeping
 from agent.skills.catalog import find_version_in_use, list_offered_skills
 from agent.skills.packages import read_package_folder
 from agent.tools.base import ToolContext
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import CallOutcome, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -191,14 +191,14 @@ def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(admin: 
     second = keeping.add_version(admin, read_package_folder(folder))
     for digest in ("", first.sha256):
         with pytest.raises(InvalidInput):
-            keeping.review_version(admin, second, Verdict.APPROVED, sha256_seen=digest)
+            keeping.review_version(admin, second, SkillVerdict.APPROVED, sha256_seen=digest)
     assert Skill.objects.get().in_use is None
 
 
 def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:
     profile = make_profile(*ALL, by=admin)
     assert list(list_offered_skills(profile.name)) == ["report"]
-    SkillVersion.objects.update(verdict=Verdict.WAITING)
+    SkillVersion.objects.update(verdict=SkillVerdict.WAITING)
     assert list_offered_skills(profile.name) == {}
     with pytest.raises(NotFound):
         find_version_in_use(profile.name, "report")
@@ -220,7 +220,7 @@ def test_a_script_is_not_given_what_may_not_be_read_any_more(handbook: Handbook,
     }
     ctx = ToolContext(reader, Scope(), "en", profile=profile.name, findings={key: finding})
 
-    def called() -> Called:
+    def called() -> CallOutcome:
         return async_to_sync(call_tool)("execute_skill_script", json.dumps(arguments), allowed=ALL, ctx=ctx)
 
     assert called().result.success

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
@@ -126,7 +126,7 @@ def test_more_people_than_the_wiki_tells_stop_the_run(ruled: Source, wiki: Wiki,
     read(ruled)
     wiki.pages[4].users = tuple(f"person{number}" for number in range(200))
     run = read(ruled)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "restrict it to a group" in run.problem
     assert len(paths(folder)) == 4
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview_source
 from tests.doku_wiki import PASSWORD, USER, DokuWiki, running_dokuwiki
@@ -70,7 +70,7 @@ def test_a_closed_wiki_is_read_with_an_account(tmp_path: Path, make_source: Make
         with pytest.raises(Unreadable, match="another account or password"):
             preview_source(Source(kind="dokuwiki", settings=account), secret="wrong")
         run = read(make_source("dokuwiki", secret=PASSWORD, **account))
-        assert (run.state, counts(run)) == (RunState.DONE, {"added": 1})
+        assert (run.state, counts(run)) == (SourceRunState.DONE, {"added": 1})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, KnowledgeBase, RunState, Source
+from knowledge.models import Folder, KnowledgeBase, Source, SourceRunState
 from knowledge.sources.reading import validate_settings
 from knowledge.sources.services import save_source
 from tests.factories import make_group, make_user
@@ -187,7 +187,7 @@ def test_nobody_is_let_in_by_an_unsure_member(ruled: Source, wiki: Wiki, people:
 def test_a_department_is_named_and_can_be_said(ruled: Source, wiki: Wiki, people: list[User]) -> None:
     wiki.members = [{"member_type": "opendepartmentid", "member_id": "od-4e6ac", "type": "department"}]
     run = read(ruled)
-    assert (run.state, who_sees(ruled, "指南.md", people)) == (RunState.PARTIAL, set())
+    assert (run.state, who_sees(ruled, "指南.md", people)) == (SourceRunState.PARTIAL, set())
     assert [problem["why"] for problem in run.problems] == [
         "It is not known who belongs to “od-4e6ac” (opendepartmentid): say in the settings what it is called here."
     ]
@@ -211,7 +211,7 @@ def test_people_that_the_application_may_not_look_up_are_not_let_in(
 def test_a_space_that_does_not_say_what_is_locked_brings_nothing(ruled: Source, wiki: Wiki, folder: Folder) -> None:
     wiki.nodes["wikBonus"] = replace(wiki.nodes["wikBonus"], is_locked=None)  # type: ignore[arg-type]
     run = read(ruled)
-    assert (run.state, paths(folder)) == (RunState.FAILED, {})
+    assert (run.state, paths(folder)) == (SourceRunState.FAILED, {})
     assert "does not say whether “Pay - bonus” is locked" in run.problem
 
 
@@ -227,7 +227,7 @@ def test_calls_that_come_too_often_wait_as_long_as_they_are_told(
     assert 3 in waited
     wiki.too_often = 1000
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "called too often" in run.problem
 
 

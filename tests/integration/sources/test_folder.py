@@ -15,11 +15,11 @@ from django.utils import timezone
 from agent.skills.packages import read_package_folder
 from copilot_site.lib.errors import Conflict, InvalidInput
 from copilot_site.lib.process_names import find_process_name
-from knowledge.models import Document, Every, Folder, RunState, Source, SourceRun, Trigger
+from knowledge.models import Document, Every, Folder, Source, SourceRun, SourceRunState, Trigger
 from knowledge.sources import runs
-from knowledge.sources.base import Content, Item, Unreadable
+from knowledge.sources.base import ItemContent, ListedItem, Unreadable
 from knowledge.sources.reading import preview_source, read_source
-from knowledge.sources.runs import Overtaken, build_leased_pace, start_source_run, store_run_progress
+from knowledge.sources.runs import SourceLeaseLost, build_leased_pace, start_source_run, store_run_progress
 from knowledge.sources.services import save_source
 from knowledge.sources.tasks import run_due_sources
 from tests.factories import make_document
@@ -40,7 +40,7 @@ def source(opened: Path, make_source: Make) -> Source:
 
 def test_a_first_run_brings_the_tree_and_a_second_one_reads_nothing(source: Source, folder: Folder) -> None:
     first = read(source)
-    assert first.state == RunState.DONE
+    assert first.state == SourceRunState.DONE
     assert counts(first) == {"added": 2}
     assert paths(folder) == {"guide/start.md": "# Start\n\nBegin here.", "rules.md": "# Rules\n\nOne rule."}
     before = item_of(source, "rules.md").read_at
@@ -110,7 +110,7 @@ def test_an_empty_folder_withdraws_nothing(source: Source, opened: Path, folder:
     (opened / "rules.md").unlink()
     (opened / "guide" / "start.md").unlink()
     run = read(source)
-    assert run.state == RunState.FAILED
+    assert run.state == SourceRunState.FAILED
     assert "Nothing is left of" in run.problem
     assert len(paths(folder)) == 2
 
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_entered_takes_nothing_away(source: Source, open
         run = read(source)
     finally:
         (opened / "guide").chmod(0o755)
-    assert run.state == RunState.PARTIAL
+    assert run.state == SourceRunState.PARTIAL
     assert set(paths(folder)) == {"guide/start.md", "rules.md"}
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_read_is_told_and_tried_again_while_the_rest_is_kept(
 ) -> None:
     (opened / "empty.md").write_text("")
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 2, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"added": 2, "failed": 1})
     assert run.problems == [{"what": "empty.md", "why": "“empty.md” is empty."}]
     assert set(paths(folder)) == {"guide/start.md", "rules.md"}
     (opened / "empty.md").write_text("no more")
@@ -198,8 +198,8 @@ def test_two_runs_never_overlap(source: Source) -> None:
     with time_machine.travel(timezone.now() + timedelta(hours=1)):  # its worker is dead
         assert counts(read(source)) == {"added": 2}
     held.refresh_from_db()
-    assert held.state == RunState.FAILED
-    with pytest.raises(Overtaken):
+    assert held.state == SourceRunState.FAILED
+    with pytest.raises(SourceLeaseLost):
         store_run_progress(held)
 
 
@@ -222,7 +222,7 @@ def test_a_run_whose_process_was_killed_is_begun_again_at_once_and_after_the_sec
     SourceRun.objects.update(lease_holder=ended)
     Source.unscoped.update(every_minutes=Every.HOUR)
     assert queued() == 0, "what kills its worker every time waits"
-    assert [run.state for run in SourceRun.objects.all()] == [RunState.FAILED] * 2
+    assert [run.state for run in SourceRun.objects.all()] == [SourceRunState.FAILED] * 2
     assert Source.unscoped.filter(next_at__gt=timezone.now() + timedelta(minutes=5)).exists()
 
 
@@ -234,7 +234,7 @@ def test_a_run_that_was_overtaken_writes_nothing_more(
     real = FolderConnector.fetch
 
     def overtaken(self: FolderConnector, item: object) -> object:
-        SourceRun.objects.filter(source=source, state=RunState.RUNNING).update(state=RunState.FAILED)
+        SourceRun.objects.filter(source=source, state=SourceRunState.RUNNING).update(state=SourceRunState.FAILED)
         return real(self, item)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FolderConnector, "fetch", overtaken)
@@ -254,8 +254,8 @@ def test_a_run_keeps_its_lease_while_it_asks(source: Source, monkeypatch: pytest
     monkeypatch.setattr(runs, "KEEP_S", -1)
     pace()
     assert SourceRun.objects.filter(lease_expires_at__gt=at + timedelta(minutes=10)).exists()
-    SourceRun.objects.update(state=RunState.FAILED)
-    with pytest.raises(Overtaken):
+    SourceRun.objects.update(state=SourceRunState.FAILED)
+    with pytest.raises(SourceLeaseLost):
         pace()
     assert len(asked) == 3
 
@@ -274,7 +274,7 @@ def test_settings_that_no_form_would_send_are_refused(folder: Folder, settings: 
 def test_a_name_that_cannot_be_stored_costs_itself_alone(source: Source, opened: Path, folder: Folder) -> None:
     (Path(os.fsdecode(os.fsencode(opened) + b"/caf\xe9.md"))).write_text("text")
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 2, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"added": 2, "failed": 1})
     assert run.problems == [
         {"what": "caf?.md", "why": "Its name has characters that cannot be stored: rename it there."}
     ]
@@ -290,7 +290,7 @@ def test_what_is_not_stored_after_all_leaves_no_file_and_costs_itself_alone(
 
     real = FolderConnector.fetch
 
-    def fetch(self: FolderConnector, item: Item) -> Content:
+    def fetch(self: FolderConnector, item: ListedItem) -> ItemContent:
         found = real(self, item)
         return (
             replace(found, sections=(("a\x00b", "anchor"),)) if item.id == "rules.md" else found
@@ -302,7 +302,7 @@ def test_what_is_not_stored_after_all_leaves_no_file_and_costs_itself_alone(
         return {entry for entry in Path(settings.MEDIA_ROOT).rglob("*") if entry.is_file()}
 
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 1, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"added": 1, "failed": 1})
     assert set(paths(folder)) == {"guide/start.md"}
     assert len(stored()) == 1
 
@@ -315,7 +315,7 @@ def test_a_named_pipe_in_a_folder_costs_itself_alone(opened: Path, make_source: 
     os.mkfifo(opened / "pipe.md")
     (opened / "page.md").write_text("text")
     run = read(make_source("folder", path=str(opened)))
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 1, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"added": 1, "failed": 1})
     assert run.problems == [{"what": "pipe.md", "why": "pipe.md cannot be read: it is not a regular file."}]
 
 
@@ -325,7 +325,7 @@ def test_a_pipe_in_place_of_the_rules_brings_nothing(opened: Path, make_source: 
     source = make_source("folder", path=str(opened))
     Source.unscoped.update(takes_rights=True)
     run = read(source)
-    assert (run.state, paths(folder)) == (RunState.FAILED, {})
+    assert (run.state, paths(folder)) == (SourceRunState.FAILED, {})
     assert "it is not a regular file" in run.problem
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors.mediawiki import MediaWikiConnector
 from knowledge.sources.reading import preview_source
@@ -83,7 +83,7 @@ def test_a_closed_wiki_is_read_with_a_bot_password(tmp_path: Path, make_source: 
             preview_source(Source(kind="mediawiki", settings=account), secret="wrong")
         source = make_source("mediawiki", secret=BOT_PASSWORD, **account)
         run = read(source)
-        assert (run.state, counts(run)) == (RunState.DONE, {"added": 1})
+        assert (run.state, counts(run)) == (SourceRunState.DONE, {"added": 1})
 
 
 def test_a_page_whose_revision_is_hidden_costs_itself_alone(wiki: MediaWiki, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rights.grants import grant_rights, list_grants, revoke_rights
 from knowledge.governance.review import explain_rights
-from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
+from knowledge.models import Document, Folder, KnowledgeBase, Source, SourceRunState
 from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
 from knowledge.sources.services import delete_source, save_source
@@ -93,7 +93,7 @@ def test_unsure_rules_bring_nothing_and_let_nobody_in(source: Source, people: di
         if rules is not None:
             (opened / ".rights.yaml").write_text(rules)
         run = read(source)
-        assert (run.state, counts(run)) == (RunState.FAILED, {}), rules
+        assert (run.state, counts(run)) == (SourceRunState.FAILED, {}), rules
         assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}, rules
         (opened / ".rights.yaml").touch()
 
@@ -103,7 +103,7 @@ def test_names_that_nobody_has_here_let_nobody_in_and_are_told(
 ) -> None:
     (opened / ".rights.yaml").write_text(OPEN + "- below: people/pay\n  people: [nobody, lin]\n  groups: [Pay]\n")
     run = read(source)
-    assert run.state == RunState.PARTIAL
+    assert run.state == SourceRunState.PARTIAL
     assert sorted(problem["why"] for problem in run.problems) == [
         "There is no group called “Pay” here.", "There is nobody called “nobody” here.",
     ]  # fmt: skip
@@ -211,7 +211,7 @@ def test_a_rule_for_what_lies_elsewhere_here_changes_nothing(
     (opened / "people" / "pay" / "new.md").write_text("new")
     (opened / ".rights.yaml").write_text(NARROW.replace("[Engineering]", "[Everybody]"))
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "“people/pay/pay.md”" in run.problem
     assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"chen", "keeper"}}
     rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="pay")

@@ -11,11 +11,11 @@ from cheroot import wsgi
 from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-untyped]
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import s3
 from knowledge.sources.connectors.s3 import sign_s3_request
-from knowledge.sources.http import Client, SourceResponse
+from knowledge.sources.http import SourceClient, SourceResponse
 from knowledge.sources.reading import preview_source
 from knowledge.sources.services import save_source
 from tests.factories import make_user
@@ -62,7 +62,7 @@ def test_a_wrong_key_or_bucket_is_named_and_takes_nothing_away(source: Source, s
     read(source)
     save_source(None, source, secret="coffee")
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "needs another sign-in (403)" in run.problem
     assert len(paths(folder)) == 2
     source.settings = {**source.settings, "bucket": "no-such-bucket"}
@@ -148,7 +148,7 @@ def test_only_what_changed_is_read_again_and_a_wrong_password_takes_nothing_away
     assert counts(read(webdav_source)) == {"changed": 1, "unchanged": 1}
     save_source(None, webdav_source, secret="coffee")
     run = read(webdav_source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "needs another sign-in (401)" in run.problem
     assert len(paths(folder)) == 2
 
@@ -169,7 +169,7 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     body = "".join(f"<response><href>{name}</href><propstat><prop/></propstat></response>" for name in names)
     reply = Reply(f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode(), 207)
     monkeypatch.setattr(
-        Client, "request", lambda self, method, url, **more: SourceResponse(url, reply.status, {}, reply.body)
+        SourceClient, "request", lambda self, method, url, **more: SourceResponse(url, reply.status, {}, reply.body)
     )
     shown = preview_source(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
@@ -181,6 +181,6 @@ def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: py
     size = "<propstat><prop><getcontentlength>a lot</getcontentlength></prop></propstat>"
     body = f"<response><href>http://[x</href></response><response><href>/dav/inside.md</href>{size}</response>"
     reply = f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode()
-    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: SourceResponse(url, 207, {}, reply))
+    monkeypatch.setattr(SourceClient, "request", lambda self, method, url, **more: SourceResponse(url, 207, {}, reply))
     shown = preview_source(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert (shown.titles, shown.problems) == (("inside.md",), ())

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source, SourceItem
+from knowledge.models import Folder, Source, SourceItem, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview_source, validate_settings
 from knowledge.sources.services import save_source
@@ -186,7 +186,7 @@ def test_a_group_whose_members_are_not_told_is_named_and_can_be_said(
 ) -> None:
     tenant.change(ROOT, permissions=[granted(site_group("Handbook Members")), granted(site_group("Visitors"))])
     run = read(ruled)
-    assert (run.state, who_sees(ruled, "start.md", people)) == (RunState.PARTIAL, set())
+    assert (run.state, who_sees(ruled, "start.md", people)) == (SourceRunState.PARTIAL, set())
     assert {problem["why"] for problem in run.problems} == {
         f"It is not known who is in the group “{name}”: say in the settings what it is called here."
         for name in ("Handbook Members", "Visitors")
@@ -237,7 +237,7 @@ def test_a_server_that_is_asked_too_often_says_when_to_come_again(
     assert waited == [3.0]
     tenant.throttled = 2
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "cannot answer now (429)" in run.problem
 
 
@@ -247,7 +247,7 @@ def test_a_wrong_secret_a_wrong_place_and_another_server_say_so(
     read(source)
     save_source(None, source, secret="coffee")
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert (run.state, counts(run)) == (SourceRunState.FAILED, {})
     assert "does not know this tenant, application and secret" in run.problem
     assert len(paths(folder)) == 3
     for wrong in ({"site": f"{SITE}2"}, {"library": "Nothing"}, {"folder": "Nothing"}):

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview_source, validate_settings
 from tests.integration.sources.shelf import counts, item_of, paths, read, who
@@ -72,7 +72,7 @@ def test_what_is_edited_after_it_was_published_stays_until_it_is_published_again
     page = tenant.site_pages["01HOME"]
     page.sections, page.level, page.version = [[[text_part("<p>Half a thought</p>")]]], "draft", "1.1"
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"unchanged": 1, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"unchanged": 1, "failed": 1})
     assert [problem["why"] for problem in run.problems] == [
         "“Home & more” is being edited there: it is read again when it is published."
     ]

@@ -13,10 +13,10 @@ import pytest
 from docx import Document as Docx
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source, SourceRunState
 from knowledge.sources import http
 from knowledge.sources.base import Unreadable
-from knowledge.sources.http import Client
+from knowledge.sources.http import SourceClient
 from knowledge.sources.reading import preview_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import FILLER, Reply, Site, page, serving_pages
@@ -91,7 +91,7 @@ def test_a_robots_txt_that_cannot_be_read_closes_the_site_and_takes_nothing_away
     read(source)
     site.pages["/robots.txt"] = Reply(status=500)
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"failed": run.failed})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"failed": run.failed})
     assert len(paths(folder)) == 5
 
 
@@ -100,7 +100,7 @@ def test_a_page_that_fails_takes_nothing_away_that_it_led_to(site: Site, make_so
     read(source)
     site.pages["/docs/guide/one"] = Reply(b"broken", 500)
     run = read(source)
-    assert (run.state, counts(run)) == (RunState.PARTIAL, {"unchanged": 4, "failed": 1})
+    assert (run.state, counts(run)) == (SourceRunState.PARTIAL, {"unchanged": 4, "failed": 1})
     assert len(paths(folder)) == 5
     site.pages["/docs/guide/one"] = Reply(b"gone", 410)
     assert counts(read(source)) == {"unchanged": 2, "withdrawn": 3}  # with what only it led to
@@ -227,7 +227,7 @@ def test_an_answer_that_is_too_much_or_takes_too_long_is_refused(site: Site, mon
     monkeypatch.setattr(http, "MAX_BYTES", 1_000_000)
     monkeypatch.setattr(http, "WHOLE_S", -1)
     with pytest.raises(Unreadable, match="does not stop sending"):
-        Client(site.url).get(f"{site.url}/docs/")
+        SourceClient(site.url).get(f"{site.url}/docs/")
 
 
 @contextmanager
@@ -257,7 +257,7 @@ def test_what_a_redirect_says_beside_its_address_is_not_read(site: Site, monkeyp
     monkeypatch.setattr(http, "SILENCE_S", 2)
     head = f"HTTP/1.1 302 Found\r\nLocation: {site.url}/elsewhere\r\nContent-Length: 9000000000\r\n\r\nsome of it"
     with saying(head.encode()) as url:
-        assert Client(url).get(url).url == f"{site.url}/elsewhere"
+        assert SourceClient(url).get(url).url == f"{site.url}/elsewhere"
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_what_a_redirect_says_beside_its_address_is_not_read(site: Site, monkeyp
 def test_a_redirect_that_is_not_followed_says_so(method: str, target: str, says: str) -> None:
     said = f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n".encode()
     with saying(said) as url, pytest.raises(Unreadable, match=says):
-        Client(url).request(method, url)
+        SourceClient(url).request(method, url)
 
 
 def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +279,7 @@ def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.
         return answers.pop(0)
 
     site.pages["/docs/"] = busy
-    assert Client(site.url).get(f"{site.url}/docs/").body == b"now"
+    assert SourceClient(site.url).get(f"{site.url}/docs/").body == b"now"
     assert waited == [7.0]
 
 

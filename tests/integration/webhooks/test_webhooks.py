@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.conversations.feedback import rate_answer
-from agent.models import Message, Rating, Role, Session
+from agent.models import Message, MessageRole, Rating, Session
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.version import VERSION
@@ -116,9 +116,9 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
 
 def make_answer(user: User) -> Message:
     session = Session.objects.create(user=user)
-    question = Message.objects.create(session=session, role=Role.USER, content="?")
+    question = Message.objects.create(session=session, role=MessageRole.USER, content="?")
     return Message.objects.create(
-        session=session, parent=question, role=Role.ASSISTANT, content="!", stop_reason="answered"
+        session=session, parent=question, role=MessageRole.ASSISTANT, content="!", stop_reason="answered"
     )
 
 

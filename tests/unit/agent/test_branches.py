@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.conversations.branches import Branches, Tree
+from agent.conversations.branches import Branches, MessageTree
 from copilot_site.lib.errors import NotFound
 
 
@@ -15,8 +15,8 @@ def uid(number: int) -> UUID:
     return UUID(int=number)
 
 
-def tree(*rows: tuple[int, int | None]) -> Tree:
-    return Tree((uid(pk), uid(parent) if parent else None) for pk, parent in rows)
+def tree(*rows: tuple[int, int | None]) -> MessageTree:
+    return MessageTree((uid(pk), uid(parent) if parent else None) for pk, parent in rows)
 
 
 # 1 asks, 2 answers; 3 asks on, 4 answers; 5 is 3 in other words, 6 answers; 7 is 1 in other words, 8 answers; 9, 10 go on from 4

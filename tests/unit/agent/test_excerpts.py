@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.passages.excerpts import MAX_ROWS, SHORT, Part, build_excerpt, split_around_marks
+from agent.passages.excerpts import MAX_ROWS, SHORT, ExcerptPart, build_excerpt, split_around_marks
 
 PROSE = "Lunch is at noon. Employees have 30 days. The rest is up to you.\n\nSoup is at eleven."
 STEPS = "# Failover\n\n1. Stop the writer.\n2. Promote the replica.\n3. Point the clients at it."
@@ -14,7 +14,7 @@ def span(text: str, part: str) -> tuple[int, int]:
     return text.index(part), text.index(part) + len(part)
 
 
-def marked(parts: tuple[Part, ...]) -> list[str]:
+def marked(parts: tuple[ExcerptPart, ...]) -> list[str]:
     return [piece.text for part in parts for piece in part.pieces if piece.is_marked]
 
 

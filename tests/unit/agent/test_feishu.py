@@ -12,10 +12,10 @@ from agent.chat_platforms.feishu import (
     WINDOW_S,
     Account,
     Challenge,
+    FeishuLink,
+    FeishuReply,
     Incoming,
-    Link,
     NotFromPlatform,
-    Reply,
     decrypt_event,
     format_post,
 )
@@ -152,7 +152,9 @@ def test_what_is_no_event_is_refused() -> None:
 
 
 def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:
-    said = format_post(Reply('All <at user_id="all">.\n\n[1]', (Link("[1]", "Manual › Leave", "https://c.example/d"),)))
+    said = format_post(
+        FeishuReply('All <at user_id="all">.\n\n[1]', (FeishuLink("[1]", "Manual › Leave", "https://c.example/d"),))
+    )
     assert said["zh_cn"]["content"] == [
         [{"tag": "text", "text": 'All <at user_id="all">.'}],
         [{"tag": "text", "text": " "}],
@@ -162,6 +164,6 @@ def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:
 
 
 def test_a_reply_that_a_message_does_not_hold_is_cut() -> None:
-    said = format_post(Reply("字" * (MAX_TEXT + 1)))
+    said = format_post(FeishuReply("字" * (MAX_TEXT + 1)))
     assert said["zh_cn"]["content"][0][0]["text"] == "字" * MAX_TEXT + " …"
     assert len(json.dumps(said, ensure_ascii=False).encode()) < 25_000

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.passages.follow_ups import complete_follow_up, find_requested_language
-from agent.passages.rules import Steps, classify_question, split_into_steps
+from agent.passages.rules import QuestionSteps, classify_question, split_into_steps
 from agent.run_state.state import Route
 
 
@@ -81,15 +81,15 @@ def test_what_the_data_read_as_a_whole_is_asked_of_them_alone() -> None:
     ("question", "data", "steps"),
     [
         ("What is the on-call allowance, and how many customers are there?", "how many customers are there",
-         Steps("What is the on-call allowance?", "how many customers are there?")),
-        ("试用期是多久？目前有多少客户？", "目前有多少客户", Steps("试用期是多久？", "目前有多少客户？")),
+         QuestionSteps("What is the on-call allowance?", "how many customers are there?")),
+        ("试用期是多久？目前有多少客户？", "目前有多少客户", QuestionSteps("试用期是多久？", "目前有多少客户？")),
         ("Which environments do the deployment rules name? How many of them are in use?", "",
-         Steps("Which environments do the deployment rules name?", "How many of them are in use?")),
+         QuestionSteps("Which environments do the deployment rules name?", "How many of them are in use?")),
         ("In Europe, how many customers do we have?", "how many customers do we have", None),
         ("What is a sick note, and who signs it?", "", None),
     ],
 )  # fmt: skip
-def test_a_question_on_both_is_split_at_the_clause(question: str, data: str, steps: Steps | None) -> None:
+def test_a_question_on_both_is_split_at_the_clause(question: str, data: str, steps: QuestionSteps | None) -> None:
     assert split_into_steps(question, of_data(data)) == steps
 
 

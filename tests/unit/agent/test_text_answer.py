@@ -8,7 +8,7 @@ from agent.events import Answer, Complete, QueryReference, References
 from agent.run_state.run import Run
 from agent.text_answer import TextAnswer
 from authz.principal import Principal
-from business.results.shown_query import Meaning, QueryShown, ResultTable
+from business.results.shown_query import QueryShown, ResultMeaning, ResultTable
 from knowledge.retrieval.search import Scope
 
 
@@ -20,7 +20,7 @@ def told(rows: int, *, total: int | None = None, listed: str = "", language: str
         rows=tuple((f"Port [x](http://a) {n}", 1000 * n) for n in range(1, rows + 1)),
         total=total,
     )
-    meaning = Meaning(headline=listed or "Revenue by customer", title="Revenue by customer")
+    meaning = ResultMeaning(headline=listed or "Revenue by customer", title="Revenue by customer")
     result = QueryShown(query_id="q", question="", statement="", sql="", sha256="0", meaning=meaning, table=table)
     source = QueryReference(number=1, evidence_id="e", source="demo", title="Revenue", snippet="", result=result)
     answer = TextAnswer(

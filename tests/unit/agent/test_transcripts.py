@@ -17,7 +17,7 @@ from agent.conversations.transcripts.markdown import render_transcript_markdown
 from agent.conversations.transcripts.pdf import render_pdf
 from agent.conversations.transcripts.transcript import build_transcript
 from agent.events import StopReason
-from business.results.shown_query import Meaning, QueryShown, ResultTable
+from business.results.shown_query import QueryShown, ResultMeaning, ResultTable
 
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
 EVIL = "https://evil.example/><img src=x>"
@@ -84,7 +84,7 @@ def table_of(columns: int, cell: str) -> ShownMessage:
         sql="",
         sha256="",
         reach=(),
-        meaning=Meaning(headline="rows"),
+        meaning=ResultMeaning(headline="rows"),
         table=table,
     )
     return answer(ShownSentence("Rows.", (1,)), queries=(ShownQuery(1, "sql:1", "shop", "t", query),))

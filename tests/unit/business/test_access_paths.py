@@ -3,10 +3,10 @@
 import pytest
 
 from business.guard.guard import guard_statement, serialise_rewritten_tree
-from business.guard.policy import AllowedTable, Policy
-from business.guard.rewrite import Target
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.rewrite import ProjectionTarget
 
-POLICY = Policy.of(
+POLICY = TablePolicy.of(
     [
         AllowedTable("public", "sale", ("id", "unit", "customer_id", "day"), "unit", ("a",), ("id",)),
         AllowedTable("public", "customer", ("id", "name"), None, (), ("id",)),
@@ -19,7 +19,7 @@ CUSTOMER = "(SELECT id, name FROM w.customer WHERE true) c"
 def others(text: str) -> list[str]:
     """The other texts, with the names of ordered views made plain."""
     found = []
-    for path in guard_statement(text, POLICY, Target("w")).paths():
+    for path in guard_statement(text, POLICY, ProjectionTarget("w")).paths():
         plain = serialise_rewritten_tree(path.tree)
         for order in path.orders:
             said = "_".join(f"{name}_{'down' if descends else 'up'}" for name, descends in order.columns)
@@ -82,7 +82,7 @@ def test_what_is_not_the_same_is_not_said() -> None:
 
 
 def test_without_views_nothing_is_said_otherwise() -> None:
-    assert list(guard_statement("SELECT max(day) FROM sale", POLICY, Target()).paths()) == []
+    assert list(guard_statement("SELECT max(day) FROM sale", POLICY, ProjectionTarget()).paths()) == []
 
 
 def test_what_exists_is_looked_up_for_one_row_after_another() -> None:
@@ -106,7 +106,7 @@ def test_what_else_has_a_query_inside_has_one_text() -> None:
 def test_the_order_of_a_statement_without_a_limit_must_be_far_cheaper() -> None:
     """Whether it has as many rows as our own limit nobody knows."""
     own, ours = (
-        next(guard_statement(text, POLICY, Target("w")).paths()).cheaper
+        next(guard_statement(text, POLICY, ProjectionTarget("w")).paths()).cheaper
         for text in ("SELECT id FROM sale ORDER BY day LIMIT 5", "SELECT id FROM sale ORDER BY day")
     )
     assert (own, ours) == (1, 10)
@@ -120,4 +120,4 @@ def test_the_order_of_a_statement_without_a_limit_must_be_far_cheaper() -> None:
     ],
 )
 def test_rows_are_counted_without_their_order(text: str, counted: str) -> None:
-    assert guard_statement(text, POLICY, Target("w")).countable == counted
+    assert guard_statement(text, POLICY, ProjectionTarget("w")).countable == counted

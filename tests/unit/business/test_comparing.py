@@ -3,11 +3,11 @@
 import pytest
 
 from business.guard.guard import guard_statement
-from business.guard.policy import AllowedTable, Policy
-from business.guard.refusal import Reason, SqlRefused
-from business.guard.rewrite import Target
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.refusal import RefusalKind, SqlRefused
+from business.guard.rewrite import ProjectionTarget
 
-POLICY = Policy.of([AllowedTable("public", "customers", ("id", "name", "region", "tags"), None)])
+POLICY = TablePolicy.of([AllowedTable("public", "customers", ("id", "name", "region", "tags"), None)])
 TEXT = "(SELECT string_agg('a', '') AS t FROM generate_series(1, 400000)) x"
 LIST = "(SELECT array_agg(g) AS a FROM generate_series(1, 300000) g) x"
 JSON = "(SELECT jsonb_agg(g::text) AS a, array_agg(g::text) AS b FROM generate_series(1, 99999) g) x"
@@ -66,10 +66,10 @@ ONE_IS_SHORT = [
 @pytest.mark.parametrize("text", BOTH_LONG)
 def test_two_long_values_are_not_compared(text: str) -> None:
     with pytest.raises(SqlRefused, match="both be long") as refused:
-        guard_statement(text, POLICY, Target())
-    assert refused.value.reason is Reason.COST
+        guard_statement(text, POLICY, ProjectionTarget())
+    assert refused.value.reason is RefusalKind.COST
 
 
 def test_a_long_value_is_compared_with_a_short_one() -> None:
     for text in ONE_IS_SHORT:
-        assert guard_statement(text, POLICY, Target()).sql
+        assert guard_statement(text, POLICY, ProjectionTarget()).sql

@@ -8,7 +8,7 @@ import pytest
 import demo
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
-from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Related
+from business.logical_query.query import Breakdown, Filter, LogicalQuery, Metric, Related
 from business.logical_query.wording import describe_query
 from business.semantic_layer.yaml_io import read_layer
 
@@ -43,7 +43,7 @@ def test_the_demo_says_beside_each_number_of_people_that_who_left_is_counted() -
 
 
 def test_a_breakdown_by_the_column_shows_all_its_values() -> None:
-    asked = LogicalQuery(metrics=(PEOPLE,), dimensions=(Dimension(name="employee.status"),))
+    asked = LogicalQuery(metrics=(PEOPLE,), dimensions=(Breakdown(name="employee.status"),))
     assert OURS not in statement(asked)
 
 

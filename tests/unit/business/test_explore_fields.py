@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from business.explore.choices import MAX_BOXES, Choices, list_value_choices
-from business.explore.fields import Fields, FilterFields, explore_url, is_expressible_in_form
+from business.explore.fields import ExploreFields, FilterFields, explore_url, is_expressible_in_form
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import (
+    Breakdown,
     Comparison,
-    Dimension,
     Filter,
     Inexpressible,
     LogicalQuery,
     Metric,
     Period,
-    Ranking,
     Related,
+    ResultOrder,
     Rows,
     StoredQuery,
     TimeRange,
@@ -43,20 +43,20 @@ def english() -> Iterator[None]:
         yield
 
 
-def sent(fields: Fields) -> Fields:
+def sent(fields: ExploreFields) -> ExploreFields:
     """The same fields after they were an address."""
-    return Fields.read(QueryDict(fields.encoded()))
+    return ExploreFields.read(QueryDict(fields.encoded()))
 
 
 REVENUE, ORDERS = Metric(name="sales_order.revenue"), Metric(name="sales_order")
 OPEN = Filter(field="sales_order.status", values=("open", "paid"))
 LAST = TimeRange(period=Period(unit="month", first=-3, last=-1))
-BY_REGION = Dimension(name="customer.region")
+BY_REGION = Breakdown(name="customer.region")
 QUERIES = {
     "a number": LogicalQuery(metrics=(REVENUE,)),
     "a count": LogicalQuery(metrics=(Metric(name="customer", agg="count"),)),
-    "several": LogicalQuery(metrics=(REVENUE, ORDERS), dimensions=(BY_REGION, Dimension(grain="month"))),
-    "another time": LogicalQuery(metrics=(ORDERS,), dimensions=(Dimension(name="customer.created_on", grain="year"),)),
+    "several": LogicalQuery(metrics=(REVENUE, ORDERS), dimensions=(BY_REGION, Breakdown(grain="month"))),
+    "another time": LogicalQuery(metrics=(ORDERS,), dimensions=(Breakdown(name="customer.created_on", grain="year"),)),
     "not a value": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.region", op="!=", values=("欧洲",)),)),
     "a number in": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="sales_order.amount", op=">=", values=(10.5,)),)),
     "empty": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.country", op="is_null"),)),
@@ -69,18 +69,18 @@ QUERIES = {
     "a named time": LogicalQuery(metrics=(ORDERS,), times=(TimeRange(field="customer.created_on", end=date(2026, 1, 1)),)),
     "compared": LogicalQuery(metrics=(REVENUE,), times=(LAST,), comparison=Comparison(to="previous_year")),
     "last, without ties": LogicalQuery(
-        metrics=(REVENUE,), dimensions=(BY_REGION,), ranking=Ranking(limit=3, descending=False, ties=False)
+        metrics=(REVENUE,), dimensions=(BY_REGION,), ranking=ResultOrder(limit=3, descending=False, ties=False)
     ),
     "ordered by a number over time": LogicalQuery(
-        metrics=(REVENUE, ORDERS), dimensions=(Dimension(grain="month"),), ranking=Ranking(by="1")
+        metrics=(REVENUE, ORDERS), dimensions=(Breakdown(grain="month"),), ranking=ResultOrder(by="1")
     ),
     "ordered by name": LogicalQuery(
-        metrics=(REVENUE, ORDERS), dimensions=(BY_REGION,), ranking=Ranking(by="sales_order", descending=False)
+        metrics=(REVENUE, ORDERS), dimensions=(BY_REGION,), ranking=ResultOrder(by="sales_order", descending=False)
     ),
-    "ordered by share": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), share=True, ranking=Ranking(by="share")),
+    "ordered by share": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), share=True, ranking=ResultOrder(by="share")),
     "columns": LogicalQuery(
         rows=Rows(model="sales_order", columns=("sales_order.amount", "customer"), distinct=True),
-        ranking=Ranking(by="sales_order.amount", limit=5),
+        ranking=ResultOrder(by="sales_order.amount", limit=5),
         filters=(OPEN,),
     ),
 
@@ -98,11 +98,11 @@ OTHERS = {
 def test_a_query_through_the_form_is_the_same_statement() -> None:
     for query in QUERIES.values():
         assert is_expressible_in_form(query)
-        fields = Fields.of(query)
+        fields = ExploreFields.of(query)
         assert sent(fields) == fields, query
         again = fields.query(CATALOG)
         assert compile_query(again, CATALOG, TODAY) == compile_query(query, CATALOG, TODAY)
-        assert Fields.of(again) == fields, query
+        assert ExploreFields.of(again) == fields, query
 
 
 def test_a_query_with_a_part_that_has_no_field_does_not_fit() -> None:
@@ -119,7 +119,7 @@ def test_whatever_an_address_says_is_a_query_or_a_reason(text: str) -> None:
         filled = QueryDict(mutable=True)
         filled.update({"metric": "sales_order", "by": "customer", "field0": "customer.region", "value0": "x"})
         filled[name] = text
-        fields = Fields.read(filled)
+        fields = ExploreFields.read(filled)
         choices = Choices(CATALOG, (), fields, TODAY)
         assert choices.metrics
         assert choices.filters
@@ -131,7 +131,7 @@ def test_whatever_an_address_says_is_a_query_or_a_reason(text: str) -> None:
 
 
 def _choices(address: str, layer: SemanticLayer = LAYER) -> Choices:
-    return Choices(Catalog.of(layer), ("Sales",), Fields.read(QueryDict(address)), TODAY)
+    return Choices(Catalog.of(layer), ("Sales",), ExploreFields.read(QueryDict(address)), TODAY)
 
 
 def _values(groups: object) -> set[str]:
@@ -144,14 +144,14 @@ def test_everything_that_is_offered_alone_can_be_asked() -> None:
         for code in _values(choices.breakdowns):
             compile_query(_choices(f"metric={metric}&by={code}").fields.query(CATALOG), CATALOG, TODAY)
         for code in _values(choices.filterable):
-            filled = Fields(metrics=(metric,), filters=(FilterFields(code, "is_not_null"),))
+            filled = ExploreFields(metrics=(metric,), filters=(FilterFields(code, "is_not_null"),))
             compile_query(filled.query(CATALOG), CATALOG, TODAY)
         for time in choices.times:
-            filled = Fields(metrics=(metric,), time=time.value, when="month:0:0")
+            filled = ExploreFields(metrics=(metric,), time=time.value, when="month:0:0")
             compile_query(filled.query(CATALOG), CATALOG, TODAY)
         for period in choices.periods:
             if choices.times:
-                filled = Fields(metrics=(metric,), time=choices.times[0].value, when=period.value)
+                filled = ExploreFields(metrics=(metric,), time=choices.times[0].value, when=period.value)
                 compile_query(filled.query(CATALOG), CATALOG, TODAY)
 
 
@@ -159,9 +159,9 @@ def test_a_list_can_be_ordered_and_shown_by_everything_that_is_offered() -> None
     choices = _choices("metric=list:sales_order")
     columns = _values(choices.breakdowns)
     for code in columns:
-        compile_query(Fields(metrics=("list:sales_order",), breakdowns=(code,)).query(CATALOG), CATALOG, TODAY)
+        compile_query(ExploreFields(metrics=("list:sales_order",), breakdowns=(code,)).query(CATALOG), CATALOG, TODAY)
     for sort in choices.sorts:
-        compile_query(Fields(metrics=("list:sales_order",), sort=sort.value).query(CATALOG), CATALOG, TODAY)
+        compile_query(ExploreFields(metrics=("list:sales_order",), sort=sort.value).query(CATALOG), CATALOG, TODAY)
 
 
 def test_what_is_chosen_is_offered_though_it_does_not_go_with_the_rest() -> None:

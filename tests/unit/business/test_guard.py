@@ -11,20 +11,20 @@ from postgast import pg_query_pb2
 
 from business.guard.grammar import iterate_children, iterate_nodes, iterate_nodes_by_query, parse_query
 from business.guard.guard import guard_statement
-from business.guard.policy import AllowedTable, Policy
-from business.guard.refusal import Reason, SqlRefused
-from business.guard.rewrite import Target
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.refusal import RefusalKind, SqlRefused
+from business.guard.rewrite import ProjectionTarget
 from business.guard.rules import require_known_vocabulary
 from tests.evaluation_data import data_folder
 
 CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))
 COUNTRIES = AllowedTable("public", "countries", ("code", "label"), None, key=("code",))
 NOBODY_S = AllowedTable("public", "salaries", ("id",), "org_unit", ())
-POLICY = Policy.of([CUSTOMERS, COUNTRIES, NOBODY_S])
+POLICY = TablePolicy.of([CUSTOMERS, COUNTRIES, NOBODY_S])
 
 
-def written(text: str, target: Target | None = None) -> str:
-    return guard_statement(text, POLICY, target or Target()).sql
+def written(text: str, target: ProjectionTarget | None = None) -> str:
+    return guard_statement(text, POLICY, target or ProjectionTarget()).sql
 
 
 def test_a_table_becomes_its_allowed_columns_and_rows() -> None:
@@ -36,7 +36,7 @@ def test_a_table_becomes_its_allowed_columns_and_rows() -> None:
 
 def test_behind_the_sandbox_the_view_is_read() -> None:
     assert "FROM sandboxes.customers WHERE org_unit::text IN" in written(
-        "SELECT name FROM public.customers c", Target("sandboxes")
+        "SELECT name FROM public.customers c", ProjectionTarget("sandboxes")
     )
 
 
@@ -143,65 +143,68 @@ def test_a_recursive_query_is_never_a_table() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", Reason.TEXT),
-        ("SELECT 1" + " " * 9_000, Reason.TEXT),
-        ("SELECT 1\x00", Reason.TEXT),
-        ("SELECT 'a\u200bb'", Reason.TEXT),
-        ("SELECT " + "(" * 3_000 + "1" + ")" * 3_000, Reason.TEXT),
-        ("SELECT " + "NOT " * 900 + "true", Reason.TEXT),
-        ("SELECT 1; SELECT 2", Reason.STATEMENT),
-        ("DELETE FROM customers", Reason.STATEMENT),
-        ("EXPLAIN SELECT 1", Reason.STATEMENT),
-        ("WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x", Reason.STATEMENT),
-        ("SELECT * INTO t FROM customers", Reason.STATEMENT),
-        ("SELECT name FROM customers FOR UPDATE", Reason.STATEMENT),
-        ("SELECT * FROM ROWS FROM (now(), now()) AS t", Reason.STATEMENT),
-        ("SELECT * FROM json_to_recordset('[]') AS t(a int)", Reason.STATEMENT),
-        ("SELECT * FROM pg_ls_dir('/')", Reason.FUNCTION),
-        ("WITH RECURSIVE t AS (SELECT * FROM salary) SELECT * FROM t", Reason.RELATION),
-        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n FROM t) SELECT n FROM t", Reason.COST),
+        ("", RefusalKind.TEXT),
+        ("SELECT 1" + " " * 9_000, RefusalKind.TEXT),
+        ("SELECT 1\x00", RefusalKind.TEXT),
+        ("SELECT 'a\u200bb'", RefusalKind.TEXT),
+        ("SELECT " + "(" * 3_000 + "1" + ")" * 3_000, RefusalKind.TEXT),
+        ("SELECT " + "NOT " * 900 + "true", RefusalKind.TEXT),
+        ("SELECT 1; SELECT 2", RefusalKind.STATEMENT),
+        ("DELETE FROM customers", RefusalKind.STATEMENT),
+        ("EXPLAIN SELECT 1", RefusalKind.STATEMENT),
+        ("WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x", RefusalKind.STATEMENT),
+        ("SELECT * INTO t FROM customers", RefusalKind.STATEMENT),
+        ("SELECT name FROM customers FOR UPDATE", RefusalKind.STATEMENT),
+        ("SELECT * FROM ROWS FROM (now(), now()) AS t", RefusalKind.STATEMENT),
+        ("SELECT * FROM json_to_recordset('[]') AS t(a int)", RefusalKind.STATEMENT),
+        ("SELECT * FROM pg_ls_dir('/')", RefusalKind.FUNCTION),
+        ("WITH RECURSIVE t AS (SELECT * FROM salary) SELECT * FROM t", RefusalKind.RELATION),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n FROM t) SELECT n FROM t", RefusalKind.COST),
         (
             "WITH RECURSIVE t(n) AS (SELECT name FROM customers UNION ALL SELECT n || n FROM t) SELECT n FROM t",
-            Reason.COST,
+            RefusalKind.COST,
         ),
-        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT array_agg(n) FROM t", Reason.COST),
-        ("SELECT array_agg(n) FROM customers, generate_series(1, id) n", Reason.COST),
-        ("SELECT power(2, id), 3 ^ id FROM customers", Reason.COST),
-        ("SELECT lpad(name, 1000) FROM customers", Reason.FUNCTION),
-        ("SELECT lpad(name, id) FROM customers", Reason.FUNCTION),
-        ("SELECT repeat('x', 1000)", Reason.FUNCTION),
-        ("SELECT repeat(name, 2) FROM customers", Reason.FUNCTION),
-        ("SELECT format('%99s', name) FROM customers", Reason.FUNCTION),
-        ("SELECT format(name) FROM customers", Reason.FUNCTION),
-        ("SELECT name COLLATE other.c FROM customers", Reason.FUNCTION),
-        ("SELECT * FROM ONLY customers", Reason.STATEMENT),
-        ("SELECT $1", Reason.STATEMENT),
-        ("SELECT (customers).name FROM customers", Reason.STATEMENT),
-        ("SELECT name FROM customers TABLESAMPLE SYSTEM (1)", Reason.STATEMENT),
-        ("SELECT regexp_replace(string => name, pattern => name, replacement => '') FROM customers", Reason.FUNCTION),
-        ("SELECT to_char(now(), name) FROM customers", Reason.COST),
-        (f"SELECT translate(name, '{'ab' * 51}', '') FROM customers", Reason.FUNCTION),
-        ("SELECT btrim(name, name) FROM customers", Reason.FUNCTION),
-        ("SELECT format('%L', name) FROM customers", Reason.FUNCTION),
-        ("SELECT format('%s %s', name) FROM customers", Reason.FUNCTION),
-        ("SELECT pg_sleep(1)", Reason.FUNCTION),
-        ("SELECT pg_catalog.pg_sleep(1)", Reason.FUNCTION),
-        ("SELECT other.lower(name) FROM customers", Reason.FUNCTION),
-        ('SELECT "Lower"(name) FROM customers', Reason.FUNCTION),
-        ("SELECT 1 OPERATOR(pg_catalog.+) 1", Reason.FUNCTION),
-        ("SELECT 'a' ~<~ 'b'", Reason.FUNCTION),
-        ("SELECT 'pg_class'::regclass", Reason.FUNCTION),
-        ("SELECT current_user", Reason.FUNCTION),
-        ("SELECT name FROM customers WHERE name ~ name", Reason.FUNCTION),
-        ("SELECT * FROM pg_class", Reason.RELATION),
-        ("SELECT * FROM information_schema.tables", Reason.RELATION),
-        ('SELECT * FROM "Customers"', Reason.RELATION),
-        ("SELECT * FROM secret.customers", Reason.RELATION),
-        ("SELECT name FROM customers LIMIT (SELECT 9)", Reason.LIMIT),
-        ("SELECT FROM WHERE", Reason.SYNTAX),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT array_agg(n) FROM t", RefusalKind.COST),
+        ("SELECT array_agg(n) FROM customers, generate_series(1, id) n", RefusalKind.COST),
+        ("SELECT power(2, id), 3 ^ id FROM customers", RefusalKind.COST),
+        ("SELECT lpad(name, 1000) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT lpad(name, id) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT repeat('x', 1000)", RefusalKind.FUNCTION),
+        ("SELECT repeat(name, 2) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT format('%99s', name) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT format(name) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT name COLLATE other.c FROM customers", RefusalKind.FUNCTION),
+        ("SELECT * FROM ONLY customers", RefusalKind.STATEMENT),
+        ("SELECT $1", RefusalKind.STATEMENT),
+        ("SELECT (customers).name FROM customers", RefusalKind.STATEMENT),
+        ("SELECT name FROM customers TABLESAMPLE SYSTEM (1)", RefusalKind.STATEMENT),
+        (
+            "SELECT regexp_replace(string => name, pattern => name, replacement => '') FROM customers",
+            RefusalKind.FUNCTION,
+        ),
+        ("SELECT to_char(now(), name) FROM customers", RefusalKind.COST),
+        (f"SELECT translate(name, '{'ab' * 51}', '') FROM customers", RefusalKind.FUNCTION),
+        ("SELECT btrim(name, name) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT format('%L', name) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT format('%s %s', name) FROM customers", RefusalKind.FUNCTION),
+        ("SELECT pg_sleep(1)", RefusalKind.FUNCTION),
+        ("SELECT pg_catalog.pg_sleep(1)", RefusalKind.FUNCTION),
+        ("SELECT other.lower(name) FROM customers", RefusalKind.FUNCTION),
+        ('SELECT "Lower"(name) FROM customers', RefusalKind.FUNCTION),
+        ("SELECT 1 OPERATOR(pg_catalog.+) 1", RefusalKind.FUNCTION),
+        ("SELECT 'a' ~<~ 'b'", RefusalKind.FUNCTION),
+        ("SELECT 'pg_class'::regclass", RefusalKind.FUNCTION),
+        ("SELECT current_user", RefusalKind.FUNCTION),
+        ("SELECT name FROM customers WHERE name ~ name", RefusalKind.FUNCTION),
+        ("SELECT * FROM pg_class", RefusalKind.RELATION),
+        ("SELECT * FROM information_schema.tables", RefusalKind.RELATION),
+        ('SELECT * FROM "Customers"', RefusalKind.RELATION),
+        ("SELECT * FROM secret.customers", RefusalKind.RELATION),
+        ("SELECT name FROM customers LIMIT (SELECT 9)", RefusalKind.LIMIT),
+        ("SELECT FROM WHERE", RefusalKind.SYNTAX),
     ],
 )
-def test_refused(text: str, reason: Reason) -> None:
+def test_refused(text: str, reason: RefusalKind) -> None:
     with pytest.raises(SqlRefused) as refused:
         written(text)
     assert refused.value.reason is reason
@@ -212,7 +215,7 @@ def test_a_statement_that_is_written_out_otherwise_does_not_run(monkeypatch: pyt
     monkeypatch.setattr("business.guard.guard.deparse_tree", lambda _tree: "SELECT name FROM public.customers")
     with pytest.raises(SqlRefused) as refused:
         written("SELECT name FROM customers")
-    assert refused.value.reason is Reason.DISAGREEMENT
+    assert refused.value.reason is RefusalKind.DISAGREEMENT
 
 
 def test_of_all_statements_of_the_grammar_a_query_alone_is_known() -> None:
@@ -225,16 +228,16 @@ def test_of_all_statements_of_the_grammar_a_query_alone_is_known() -> None:
 
 
 def test_a_name_that_means_two_tables_must_be_qualified() -> None:
-    policy = Policy.of([COUNTRIES, AllowedTable("crm", "countries", ("code",), None)])
+    policy = TablePolicy.of([COUNTRIES, AllowedTable("crm", "countries", ("code",), None)])
     with pytest.raises(SqlRefused, match=r"public\.countries / crm\.countries"):
-        guard_statement("SELECT code FROM countries", policy, Target())
-    assert "crm.countries" in guard_statement("SELECT code FROM crm.countries", policy, Target()).sql
+        guard_statement("SELECT code FROM countries", policy, ProjectionTarget())
+    assert "crm.countries" in guard_statement("SELECT code FROM crm.countries", policy, ProjectionTarget()).sql
 
 
 def test_missing_and_forbidden_tables_are_refused_in_the_same_words() -> None:
     def refusal(table: str) -> str:
         with pytest.raises(SqlRefused) as refused:
-            guard_statement(f"SELECT * FROM {table}", Policy.of([COUNTRIES]), Target())
+            guard_statement(f"SELECT * FROM {table}", TablePolicy.of([COUNTRIES]), ProjectionTarget())
         return str(refused.value).replace(table, "…")
 
     assert refusal("customers") == refusal("nowhere")
@@ -249,8 +252,8 @@ def test_any_text_is_answered_or_refused(text: str) -> None:
 @settings(max_examples=50)
 @given(st.text(min_size=1, max_size=30).filter(lambda s: s.isprintable()))
 def test_an_org_unit_s_name_stays_one_literal(unit: str) -> None:
-    policy = Policy.of([AllowedTable("public", "customers", ("name",), "org_unit", (unit,))])
-    sql = guard_statement("SELECT name FROM customers", policy, Target()).sql
+    policy = TablePolicy.of([AllowedTable("public", "customers", ("name",), "org_unit", (unit,))])
+    sql = guard_statement("SELECT name FROM customers", policy, ProjectionTarget()).sql
     assert unit.replace("'", "''") in sql.replace("\\\\", "\\")
 
 

@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from business.connections.postgres_session import Rows as Found
+from business.connections.postgres_session import FetchedRows as Found
 from business.logical_query.compiler import compile_query
 from business.logical_query.phrases import format_count
 from business.logical_query.query import (
+    Breakdown,
     Comparison,
-    Dimension,
     Filter,
     LogicalQuery,
     Metric,
     Period,
-    Ranking,
+    ResultOrder,
     Rows,
     TimeRange,
     name_metric_columns,
 )
 from business.logical_query.titles import describe_with_title
-from business.logical_query.wording import Meaning
-from business.presentation.headline import Headline, Shown, build_headline
+from business.logical_query.wording import QueryWording
+from business.presentation.headline import Headline, ShownResult, build_headline
 from business.results.shown_query import TableReach
 from tests.unit.business.test_default_filters import CATALOG, TODAY
 
@@ -33,8 +33,8 @@ CANCELLED = Filter(field="sales_order.status", values=("cancelled",))
 GERMANY = Filter(field="customer.country", values=("Germany",))
 THIS_YEAR = TimeRange(period=Period(unit="year"))
 SEPTEMBER = TimeRange(start=date(2026, 9, 1), end=date(2026, 10, 1))
-BY_REGION, BY_MONTH = Dimension(name="customer.region"), Dimension(grain="month")
-BEST = Ranking(limit=1)
+BY_REGION, BY_MONTH = Breakdown(name="customer.region"), Breakdown(grain="month")
+BEST = ResultOrder(limit=1)
 
 
 def said(
@@ -45,21 +45,21 @@ def said(
     *,
     total: int | None = None,
     units: Sequence[str] = (),
-    meaning: Meaning | None = None,
+    meaning: QueryWording | None = None,
     reach: Sequence[TableReach] = (),
 ) -> Headline:
     if query is not None:
         meaning = describe_with_title(query, CATALOG, language, TODAY, sql=compile_query(query, CATALOG, TODAY))
     found = Found(tuple(columns), tuple(map(tuple, rows)), is_truncated=False, elapsed_ms=0)
     units = units or [""] * len(columns)
-    shown = Shown(found, total, tuple(columns), units, [{}] * len(columns), language == "zh")
-    return build_headline(shown, meaning or Meaning(), reach)
+    shown = ShownResult(found, total, tuple(columns), units, [{}] * len(columns), language == "zh")
+    return build_headline(shown, meaning or QueryWording(), reach)
 
 
 COUNT = LogicalQuery(metrics=(Metric(name="customer"),))
 PART = LogicalQuery(metrics=(Metric(name="sales_order", filters=(CANCELLED,)),))
 LIST = LogicalQuery(rows=Rows(model="customer"), filters=(GERMANY,))
-TOP = LogicalQuery(metrics=(ORDERS,), dimensions=(Dimension(name="customer"),), ranking=BEST)
+TOP = LogicalQuery(metrics=(ORDERS,), dimensions=(Breakdown(name="customer"),), ranking=BEST)
 MONTHS = LogicalQuery(metrics=(REVENUE,), dimensions=(BY_MONTH,), times=(THIS_YEAR,))
 REGIONS = LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), times=(SEPTEMBER,))
 COMPARED = LogicalQuery(metrics=(REVENUE,), times=(SEPTEMBER,), comparison=Comparison())
@@ -91,7 +91,7 @@ MANY = [[f"2026-{month:02}", 10 * month] for month in range(1, 12)]
          "Customer with the most orders: A, B (tied, 7 each)", "订单最多的客户：A、B（并列，均为 7）"),
         (TOP, ["customer", "count"], [[f"C{n}", 7] for n in range(24)],
          "Customer with the most orders: 24 tied (7 each)", "订单最多的客户：24 项并列（均为 7）"),
-        (TOP.model_copy(update={"ranking": Ranking(limit=5)}), ["customer", "count"], [[f"C{n}", 9 - n // 4] for n in range(8)],
+        (TOP.model_copy(update={"ranking": ResultOrder(limit=5)}), ["customer", "count"], [[f"C{n}", 9 - n // 4] for n in range(8)],
          "5 customers with the most orders (8, as the last place is shared)", "订单最多的 5 个客户（末位并列，共 8 项）"),
     ],
 )  # fmt: skip
@@ -108,11 +108,11 @@ def test_the_quiet_line_tells_what_limits_the_result() -> None:
     assert said(people, ["count"], [[30]], "zh", reach=reach).note == "在职状态：试用期或正式 · 产品组 可见的数据内"
     left = people.model_copy(update={"filters": (Filter(field="employee.status", values=("left",)),)})
     assert said(left, ["count"], [[3]]).note == ""  # the default filter is lifted
-    cut = TOP.model_copy(update={"ranking": Ranking(limit=2, ties=False)})
+    cut = TOP.model_copy(update={"ranking": ResultOrder(limit=2, ties=False)})
     assert said(cut, ["customer", "count"], [["A", 7], ["B", 7]]).note == "limited to 2; others may have the same value"
     assert said(LIST, ["name"], [[f"N{n}"] for n in range(50)], total=96).note == "First 50 of 96 rows"
     assert said(LIST, ["name"], [[f"N{n}"] for n in range(50)], total=96).text == "96 customers (Germany)"
-    assert said(None, ["n"], [[1]], meaning=Meaning(limit=1, cut=True)).note.startswith("limited to 1")
+    assert said(None, ["n"], [[1]], meaning=QueryWording(limit=1, cut=True)).note.startswith("limited to 1")
 
 
 def test_nothing_is_said_of_the_rows_that_somebody_sees_never_of_the_company() -> None:
@@ -151,8 +151,8 @@ TIMES = (
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_time_and_condition_of_a_query_is_in_its_headline(language: str) -> None:
     """Whatever is asked: a number that hides a condition is read as another number."""
-    dimensions: tuple[tuple[Dimension, ...], ...] = ((), (BY_REGION,), (BY_MONTH, BY_REGION))
-    rankings = (None, Ranking(limit=3), Ranking(limit=1, descending=False))
+    dimensions: tuple[tuple[Breakdown, ...], ...] = ((), (BY_REGION,), (BY_MONTH, BY_REGION))
+    rankings = (None, ResultOrder(limit=3), ResultOrder(limit=1, descending=False))
     asked = 0
     for metric, by, (time, days), ranking, place in product(METRICS, dimensions, TIMES, rankings, range(len(KEPT))):
         is_of_orders = metric.name != "customer" or place == 0

@@ -5,13 +5,13 @@ from uuid import uuid4
 
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
-from business.parsing.base import Choice, Clarification
+from business.parsing.base import Clarification, MeaningChoice
 from business.pipeline import DataQuestion, Readings, choose_preferred_readings
 from business.sources.services import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 
 QUERY = LogicalQuery(metrics=(Metric(name="customers", agg="count"),))
-UNCLEAR = Clarification((Choice("one"), Choice("another")))
+UNCLEAR = Clarification((MeaningChoice("one"), MeaningChoice("another")))
 
 
 def opened(name: str, *, is_kept: bool = False) -> OpenSource:

@@ -1,10 +1,10 @@
 """Before a plan is judged the values of a statement are hidden; what counts rows and places stays."""
 
 from business.guard.guard import guard_statement
-from business.guard.policy import AllowedTable, Policy
-from business.guard.rewrite import Target
+from business.guard.policy import AllowedTable, TablePolicy
+from business.guard.rewrite import ProjectionTarget
 
-POLICY = Policy.of([AllowedTable("public", "t", ("id", "name", "at"), "name", ("a",))])
+POLICY = TablePolicy.of([AllowedTable("public", "t", ("id", "name", "at"), "name", ("a",))])
 OURS = "(SELECT id, name, at FROM public.t WHERE name::text IN ('a') OFFSET 0) t"
 
 
@@ -28,7 +28,7 @@ def test_values_are_hidden() -> None:
         ),
         ("SELECT a.id FROM t a JOIN t b ON true", None),
     ):
-        shared, apart = guard_statement(text, POLICY, Target()).unseen
+        shared, apart = guard_statement(text, POLICY, ProjectionTarget()).unseen
         assert hidden is None or shared == hidden
         assert ("$" in apart) == ("$" in shared), text
 
@@ -37,4 +37,4 @@ def test_a_condition_of_conditions_grows_no_more_than_once() -> None:
     condition = "id > 1"
     for _level in range(20):
         condition = f"({condition}) > true"
-    assert len(guard_statement(f"SELECT id FROM t WHERE {condition}", POLICY, Target()).unseen[0]) < 1_000
+    assert len(guard_statement(f"SELECT id FROM t WHERE {condition}", POLICY, ProjectionTarget()).unseen[0]) < 1_000

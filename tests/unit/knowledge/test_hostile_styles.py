@@ -5,7 +5,7 @@ Without that, each of these pages takes for ever.
 
 from lxml import html
 
-from knowledge.parsers.html.reader import Reader
+from knowledge.parsers.html.reader import HtmlReader
 
 DEPTH = 150
 NESTED = f"{'<div>' * DEPTH}<p>Seen.</p>{'</div>' * DEPTH}"
@@ -22,9 +22,9 @@ def test_a_costly_sheet_is_read() -> None:
         "p { width: " + "calc(" * 5_000 + "}",
     ):
         page = html.document_fromstring(f"<style>{rule}</style>{NESTED}")
-        assert [block.text for block in Reader(page).blocks] == ["Seen."], rule
+        assert [block.text for block in HtmlReader(page).blocks] == ["Seen."], rule
 
 
 def test_a_selector_that_looks_far_fits_what_it_names() -> None:
     page = html.document_fromstring(f"<style>{MANY} p {{ color: #fff }}</style>{NESTED}<p>Here.</p>")
-    assert [(block.text, block.hidden) for block in Reader(page).blocks] == [("Seen.", "colour"), ("Here.", None)]
+    assert [(block.text, block.hidden) for block in HtmlReader(page).blocks] == [("Seen.", "colour"), ("Here.", None)]

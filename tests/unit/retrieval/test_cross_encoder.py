@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.retrieval.rerank.base import Candidate, RerankerUnavailable, RerankQuery
+from knowledge.retrieval.rerank.base import Finalist, RerankerUnavailable, RerankQuery
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 
 
@@ -41,7 +41,7 @@ def test_cross_encoder_scores_each_pair_in_order(tmp_path: Path) -> None:
     scorer = CrossEncoderReranker(save_cross_encoder(tmp_path / "model", labels=1), cache_dir=tmp_path)
     texts = ["a b c", "年 假", "d \ud800 e", "", "f " * 500]
     question = RerankQuery("年 假")
-    scores = scorer.rerank(question, [Candidate(text=text) for text in texts])
+    scores = scorer.rerank(question, [Finalist(text=text) for text in texts])
     assert scores.shape == (5,)
     assert scores.dtype == np.float32
     assert len(set(scores.tolist())) > 1

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from knowledge.retrieval.rerank.base import Candidate, RerankQuery
+from knowledge.retrieval.rerank.base import Finalist, RerankQuery
 from knowledge.retrieval.rerank.maxsim import MIDDLE, TOKEN_BYTES, MaxSimReranker, compute_maxsim, pack_tokens
 from knowledge.retrieval.token_vectors import centre_tokens, load_calibration, pool_tokens
 
@@ -91,7 +91,7 @@ def test_nothing_to_compare_scores_lowest() -> None:
 
 def test_reranker_lets_words_decide_between_equals() -> None:
     passage = pack_tokens(token_vectors(30, seed=15))
-    candidates = [Candidate(0.0, tokens=passage), Candidate(1.0, tokens=passage)]
+    candidates = [Finalist(0.0, tokens=passage), Finalist(1.0, tokens=passage)]
     scores = MaxSimReranker().rerank(RerankQuery("", token_vectors(4, seed=16)), candidates)
     assert scores[1] > scores[0]
 

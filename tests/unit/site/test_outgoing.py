@@ -10,8 +10,8 @@ import pytest
 from copilot_site.lib.outgoing.addresses import (
     PUBLIC,
     WEB,
+    AddressPolicy,
     AddressRefused,
-    Policy,
     build_http_service_policy,
     build_service_policy,
     check_target,
@@ -21,7 +21,7 @@ from copilot_site.lib.outgoing.addresses import (
 )
 from tests.evaluation_data import data_folder
 
-INSIDE = Policy(("private",))
+INSIDE = AddressPolicy(("private",))
 PUBLIC_ADDRESS = "93.184.216.34"
 OWN = Path(__file__).parent / "outgoing_cases.jsonl"
 
@@ -81,7 +81,7 @@ def test_cases_of_the_evaluation_data() -> None:
 
 def test_without_the_check_the_same_cases_pass() -> None:
     """The refusals come of the policy: one that is open lets the well-formed ones through."""
-    everything = Policy(("0.0.0.0/0", "::/0", "localhost", "169.254.0.0/16"))
+    everything = AddressPolicy(("0.0.0.0/0", "::/0", "localhost", "169.254.0.0/16"))
     assert check_url("http://169.254.169.254/latest/", everything).addresses == ("169.254.169.254",)
     assert check_url("http://127.0.0.1/", everything).addresses == ("127.0.0.1",)
 
@@ -149,7 +149,7 @@ def test_databases_are_in_private_networks_unless_named(host: str, addresses: li
     ],
 )
 def test_an_entry_allows_what_it_names(entry: str, host: str, address: str, is_allowed: bool) -> None:
-    policy = Policy(parse_entries(entry))
+    policy = AddressPolicy(parse_entries(entry))
     try:
         check_target(host, 5432, policy, resolve=lambda *_: [address])
     except AddressRefused:
@@ -185,7 +185,7 @@ def test_a_list_that_cannot_be_read_stops_the_start(text: str) -> None:
 
 def test_one_address_of_this_machine_is_open_and_no_other() -> None:
     """Neither another name, another loopback address nor another port; and `localhost` where it is this machine."""
-    here, far = Policy((PUBLIC,), here=("127.0.0.1", 11434)), Policy((), here=("localhost", 11434))
+    here, far = AddressPolicy((PUBLIC,), here=("127.0.0.1", 11434)), AddressPolicy((), here=("localhost", 11434))
     for policy, host, port, leads_to in ((here, "127.0.0.1", 11434, "127.0.0.1"), (far, "localhost", 11434, "::1")):
         assert check_target(host, port, policy, resolve=lambda *_, to=leads_to: [to]).addresses == (leads_to,)
     for policy, host, port, leads_to in (
@@ -195,7 +195,7 @@ def test_one_address_of_this_machine_is_open_and_no_other() -> None:
         (here, "rebound.example", 11434, "127.0.0.1"),
         (far, "localhost", 11434, "169.254.169.254"),
         (far, "localhost.example", 11434, "127.0.0.1"),
-        (Policy((), here=("rebound.example", 11434)), "rebound.example", 11434, "127.0.0.1"),
+        (AddressPolicy((), here=("rebound.example", 11434)), "rebound.example", 11434, "127.0.0.1"),
     ):
         with pytest.raises(AddressRefused):
             check_target(host, port, policy, resolve=lambda *_, to=leads_to: [to])

@@ -13,7 +13,7 @@ import pytest
 
 from copilot_site.embedded import supervisor as module
 from copilot_site.embedded.process import ServiceFailed, wait_for_exit
-from copilot_site.embedded.supervisor import MAX_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _Kept
+from copilot_site.embedded.supervisor import MAX_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _KeptPart
 from tests.waiting import wait_for
 
 # Starts a child of its own in its process group, as a worker does, says both numbers and waits.
@@ -43,7 +43,7 @@ class Flighty:
 
 def watched(part: Flighty, *, until_s: float, each_s: float = 0.5) -> list[str]:
     """What is said of the part in that time, looked at so often."""
-    kept, said = _Kept(part, begun_at=0.0), []
+    kept, said = _KeptPart(part, begun_at=0.0), []
     while part.now < until_s:
         part.now += each_s
         said.append(kept.look(part.now))
@@ -72,7 +72,7 @@ def test_a_part_that_cannot_be_started_says_why_and_is_tried_on() -> None:
 
 def test_a_part_that_lasted_begins_anew() -> None:
     part = Flighty()
-    kept = _Kept(part, begun_at=0.0)
+    kept = _KeptPart(part, begun_at=0.0)
     for place in range(MAX_ENDS):
         part.now = place * 10.0
         kept.look(part.now)
