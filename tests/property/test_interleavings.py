@@ -156,7 +156,7 @@ def a_stream(house: House, principal: Principal, instant: Instant, *, is_over: b
         return found
 
     with instant.watched(), pytest.MonkeyPatch.context() as patched:
-        for look in ("may_read", "replay_entries"):
+        for look in ("may_read_grounds", "replay_entries"):
             patched.setattr(follow, look, noted(getattr(follow, look)))
         found: Texts = lived(live, read)
     return found
