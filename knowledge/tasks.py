@@ -12,7 +12,7 @@ from django.utils import timezone
 from redis import Redis
 
 from copilot_site.lib.load.queues import send_on_commit
-from knowledge.graph.building import fill_base_graph, is_graph_outdated
+from knowledge.graph.building import AT_ONCE_S, fill_base_graph, is_filling_due, is_graph_outdated
 from knowledge.graph.queueing import queue_base_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS, expire_abandoned_leases
 from knowledge.ingestion.pipeline import TEMPORARY, WorkShare, fail_exhausted_version, run_ingestion
@@ -95,8 +95,11 @@ def remind_of_reviews() -> None:
 
 @shared_task(name="knowledge.fill_graph")
 def fill_graph(base_id: str) -> None:
-    """Read newly published documents for the graph of a base; again if more were published meanwhile."""
-    if fill_base_graph(UUID(base_id)) and is_graph_outdated(KnowledgeBase.unscoped.get(pk=base_id)):
+    """Read newly published documents for the graph of a base, after its imports; again if some are left."""
+    if not is_filling_due(UUID(base_id)):
+        return  # each document that is published asks again
+    count = fill_base_graph(UUID(base_id), at_most_s=AT_ONCE_S)
+    if count and is_graph_outdated(KnowledgeBase.unscoped.get(pk=base_id)):
         queue_base_on_commit(UUID(base_id))
 
 

@@ -84,7 +84,7 @@ def _summarise_graph(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
             "entities": GraphEntity.unscoped.filter(knowledge_base=base).count(),
             "relations": GraphRelation.unscoped.filter(knowledge_base=base, is_refused=False).count(),
             "read": GraphReading.objects.filter(document__knowledge_base=base).count(),
-            "left": find_unread_documents(base).count() if base.graph != GraphMode.OFF else 0,
+            "left": find_unread_documents(base.pk).count() if base.graph != GraphMode.OFF else 0,
         },
         "problems": GraphReading.objects.filter(document__knowledge_base=base).exclude(problem="").count(),
         "problem": GraphReading.objects.filter(document__knowledge_base=base)

@@ -4,13 +4,17 @@ It is a step after publishing and apart from it: a document answers whether or n
 is tended later. One process works on a base at a time, so that no two make one entity.
 """
 
+import math
+import time
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import structlog
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
 from authz.people.groups import list_full_names, list_unit_names
 from copilot_site.lib.database import hold_process_lock
@@ -26,29 +30,58 @@ from knowledge.graph.storage import (
     store_mentions,
     store_statements,
 )
-from knowledge.models import Chunk, Document, GraphEntity, GraphMention, GraphMode, GraphReading, KnowledgeBase
+from knowledge.models import (
+    Chunk,
+    Document,
+    DocumentVersion,
+    GraphEntity,
+    GraphMention,
+    GraphMode,
+    GraphReading,
+    KnowledgeBase,
+    ParseStatus,
+)
 from knowledge.text.passage_blocks import parse_blocks
 from knowledge.text.terms import count_terms
 
 log = structlog.get_logger(__name__)
 
+AT_ONCE_S = 60.0  # of one filling; other work of the queue comes between two
+MAX_DEFER = timedelta(minutes=15)  # longest a published document waits for imports that keep coming
 
-def find_unread_documents(base: KnowledgeBase) -> QuerySet[Document]:
+
+def find_unread_documents(base_id: UUID) -> QuerySet[Document]:
     """Return the documents of a base that answer and whose version is not in its graph."""
     read = GraphReading.objects.filter(document=OuterRef("pk"), version=OuterRef("current_version_id"))
-    return Document.unscoped.filter(~Exists(read), knowledge_base=base, current_version__isnull=False, trashed_at=None)
+    return Document.unscoped.filter(
+        ~Exists(read), knowledge_base=base_id, current_version__isnull=False, trashed_at=None
+    )
 
 
 def is_graph_outdated(base: KnowledgeBase) -> bool:
     """Tell whether the graph of a base differs from its settings."""
     if base.graph == GraphMode.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
-    return find_unread_documents(base).exists()
+    return find_unread_documents(base.pk).exists()
 
 
-def fill_base_graph(base_id: UUID) -> int:
-    """Read the unread documents of a base; return how many. Does nothing while another process does it."""
-    count = 0
+def is_filling_due(base_id: UUID) -> bool:
+    """Return whether no document of the base waits to be imported, or a published one has waited for the graph for MAX_DEFER.
+
+    Answers need passages first: beside an import the graph would take a worker of two.
+    """
+    waiting = DocumentVersion.unscoped.filter(
+        document__knowledge_base=base_id,
+        document__trashed_at=None,
+        parse_status__in=(ParseStatus.PENDING, ParseStatus.PROCESSING),
+    )
+    late = find_unread_documents(base_id).filter(current_version__published_at__lt=Now() - MAX_DEFER)
+    return not waiting.exists() or late.exists()
+
+
+def fill_base_graph(base_id: UUID, *, at_most_s: float = math.inf) -> int:
+    """Read unread documents of a base; return how many. Does nothing while another process does it."""
+    count, begun = 0, time.monotonic()
     with hold_process_lock(f"graph:{base_id}") as is_alone:
         base = KnowledgeBase.unscoped.filter(pk=base_id).first()
         if not is_alone or base is None:
@@ -56,12 +89,15 @@ def fill_base_graph(base_id: UUID) -> int:
         if base.graph == GraphMode.OFF:
             delete_base_graph(base)
             return 0
+        if not find_unread_documents(base.pk).exists() and not _find_unmatched_entities(base).exists():
+            return 0
         known = load_known_names(base, Q())
         people = build_directory()
         skipped: set[UUID] = set()
-        while (
-            document := find_unread_documents(base).exclude(pk__in=skipped).select_related("current_version").first()
-        ) is not None:
+        while time.monotonic() - begun < at_most_s:
+            unread = find_unread_documents(base.pk).exclude(pk__in=skipped)
+            if (document := unread.select_related("current_version").first()) is None:
+                break
             try:
                 read_document(base, document, known, people)
                 count += 1
@@ -131,7 +167,7 @@ WHERE i.knowledge_base_id = %(base)s AND i.live AND i.term_ids && %(rarest)s::in
 
 def match_new_names(base: KnowledgeBase) -> None:
     """Look for new names in the older passages, and mark each as done."""
-    ids = list(GraphEntity.unscoped.filter(knowledge_base=base, is_spread=False).values_list("pk", flat=True))
+    ids = list(_find_unmatched_entities(base).values_list("pk", flat=True))
     known = load_known_names(base, Q(is_spread=False))
     holding = _find_candidate_passages(base, known)
     for start in range(0, len(holding), AT_ONCE):
@@ -140,6 +176,10 @@ def match_new_names(base: KnowledgeBase) -> None:
         with transaction.atomic():
             store_mentions(base, passages, known)
     GraphEntity.unscoped.filter(pk__in=ids).update(is_spread=True)
+
+
+def _find_unmatched_entities(base: KnowledgeBase) -> QuerySet[GraphEntity]:
+    return GraphEntity.unscoped.filter(knowledge_base=base, is_spread=False)
 
 
 def _find_candidate_passages(base: KnowledgeBase, known: KnownNames) -> list[UUID]:

@@ -48,5 +48,5 @@ class Command(BaseCommand):
             f"{base.name}: {count} documents read in {time.perf_counter() - began:.1f} s; "
             f"{entities} entities, {relations} relations"
         )
-        if left := find_unread_documents(base).count():
+        if left := find_unread_documents(base.pk).count():
             self.stdout.write(f"{base.name}: {left} documents are left; another process is reading this base.")

@@ -6,8 +6,10 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from knowledge.graph.building import fill_base_graph
-from knowledge.models import GraphReading
+from knowledge.graph.building import MAX_DEFER, fill_base_graph
+from knowledge.ingestion.pipeline import run_ingestion
+from knowledge.models import DocumentVersion, GraphReading
+from knowledge.tasks import fill_graph
 from tests.factories import make_base, make_document
 
 TEXT = "# Harbour\n\nThe crane Atlas stands at the north quay.\n\n“Quay” means where ships lie.\n"
@@ -51,3 +53,27 @@ def test_what_a_model_had_read_is_forgotten_and_its_documents_are_read_again() -
     finally:
         MigrationExecutor(connection).migrate(latest)
     assert fill_base_graph(base.pk) == 1
+
+
+@pytest.mark.django_db
+def test_a_graph_waits_for_the_imports_of_its_base_but_not_for_ever() -> None:
+    base, other = make_base("imported"), make_base("other")
+    read = make_document(base, "harbour.md", TEXT, ingested=True)
+    waiting = make_document(base, "quay.md", "Ships lie at the quay.\n")
+    make_document(other, "elsewhere.md", "Nothing waits here for this base.\n")
+    readings = GraphReading.objects.filter(document__knowledge_base=base)
+
+    fill_graph(str(base.pk))
+    assert not readings.exists()
+    version = read.current_version
+    assert version is not None
+    assert version.published_at is not None
+    DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=version.published_at - MAX_DEFER)
+    fill_graph(str(base.pk))
+    assert [row.document_id for row in readings.all()] == [read.pk], (
+        "one that waited long enough is read beside imports"
+    )
+
+    run_ingestion(waiting.versions.get().pk)
+    fill_graph(str(base.pk))
+    assert {row.document_id for row in readings.all()} == {read.pk, waiting.pk}
