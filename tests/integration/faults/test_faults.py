@@ -239,15 +239,13 @@ def test_a_fault_at_any_moment_costs_at_most_another_try(world: World, victim: V
         code, lived = victim.do(action, fault, at, case.words(world, turn))
         met.append(lived >= at)
         if fault == "kill":
-            assert code == -9
+            assert code == (-9 if met[-1] else 0)
         require_whole(world, action)
         world.work()
         case.again(world, turn)
         assert case.outcome(world, turn) == whole, (turn, at, moments)
         require_whole(world, action)
-    assert sum(met) >= MOMENTS - 2, (
-        "faults came; how many statements and commands a run sends varies a little with its time"
-    )
+    assert sum(met) >= MOMENTS - 2, "faults came; how often a run's reader looks at rights varies with its time"
 
 
 @contextmanager
