@@ -15,7 +15,7 @@ import structlog
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.text import slugify
 
 from audit.actions import Action
@@ -162,16 +162,20 @@ def _convert_value(value: Any, kind: str) -> Any:
 
 
 def describe_on_commit(document_id: UUID) -> None:
-    """Have a worker describe what was published; what is lost on the way is tended later."""
-    send_on_commit("business.describe_spreadsheet", document_id, queue="maintenance")
+    """Have a worker describe a spreadsheet that was published; what is lost on the way is tended later."""
+    if _find_undescribed_spreadsheets().filter(pk=document_id).exists():
+        send_on_commit("business.describe_spreadsheet", document_id, queue="maintenance")
 
 
 def list_undescribed_spreadsheets() -> list[UUID]:
     """Return spreadsheets whose published version has no layer yet."""
+    return list(_find_undescribed_spreadsheets().values_list("pk", flat=True))
+
+
+def _find_undescribed_spreadsheets() -> QuerySet[Document]:
     ended = Q(*(Q(filename__iendswith=suffix) for suffix in SPREADSHEETS), _connector=Q.OR)
     done = DataSource.unscoped.filter(document=OuterRef("pk"), drafted_version=OuterRef("current_version_id"))
-    rows = Document.unscoped.filter(ended, ~Exists(done), current_version__isnull=False)
-    return list(rows.values_list("pk", flat=True))
+    return Document.unscoped.filter(ended, ~Exists(done), current_version__isnull=False)
 
 
 def describe_published_version(document_id: UUID) -> None:

@@ -70,7 +70,7 @@ class MarkdownParser:
     name = "markdown"
     mime_types = ("text/markdown",)
     extensions = (".md", ".markdown")
-    preload = ("lxml.html",)
+    preload = ("lxml.html", "yaml")  # yaml takes longer to import than a page to read
 
     def recognises(self, path: Path) -> bool:
         return detect.is_text(path)
