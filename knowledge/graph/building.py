@@ -59,10 +59,10 @@ def find_unread_documents(base_id: UUID) -> QuerySet[Document]:
 
 
 def is_graph_outdated(base: KnowledgeBase) -> bool:
-    """Tell whether the graph of a base differs from its settings."""
+    """Tell whether the graph of a base differs from its settings, or has names that were not looked for everywhere yet."""
     if base.graph == GraphMode.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
-    return find_unread_documents(base.pk).exists()
+    return find_unread_documents(base.pk).exists() or _find_unmatched_entities(base).exists()
 
 
 def is_filling_due(base_id: UUID) -> bool:
@@ -89,7 +89,7 @@ def fill_base_graph(base_id: UUID, *, at_most_s: float = math.inf) -> int:
         if base.graph == GraphMode.OFF:
             delete_base_graph(base)
             return 0
-        if not find_unread_documents(base.pk).exists() and not _find_unmatched_entities(base).exists():
+        if not is_graph_outdated(base):
             return 0
         known = load_known_names(base, Q())
         people = build_directory()
