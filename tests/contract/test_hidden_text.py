@@ -112,9 +112,9 @@ class SeesEverything:
 
 
 OFF: dict[str, tuple[str, object]] = {
-    "html_white": ("html.hidden.Look.why_unseen", None),
+    "html_white": ("html.hidden.InheritedLook.why_unseen", None),
     "md_span": ("html.hidden._find_hidden_reason", lambda element, style: None),
-    "docx_vanish": ("office.docx_hidden.Place.why", lambda place, look: None),
+    "docx_vanish": ("office.docx_hidden.TextSurroundings.why", lambda place, look: None),
     "xlsx_hidden_row": ("formats.xlsx.read_sheet_parts", lambda path: {}),
     "pptx_beside_the_slide": ("office.pptx_hidden.Sight.why_shape", lambda sight, shape: None),
     "pdf_white_ink": ("formats.pdf.Visibility", SeesEverything),
