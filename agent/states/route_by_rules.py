@@ -101,6 +101,4 @@ def _may_query(run: Run) -> bool:
 
 def has_business_data(run: Run) -> bool:
     """Return whether the profile enables the tool, and there are data that this person may query."""
-    return (
-        QUERY in list_enabled_tools(run.profile.tools) and explain_closed_tool(find_tool(QUERY), run.principal) is None
-    )
+    return _may_query(run) and explain_closed_tool(find_tool(QUERY), run.principal) is None

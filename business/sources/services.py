@@ -164,27 +164,23 @@ def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) ->
 def open_sources(principal: Principal, question: str = "", scope: DataScope = ALL_DATA) -> list[OpenSource]:
     """Return every source this person may ask within the scope, by name, but those that cannot be read: the doctor names them.
 
-    Of spreadsheets that the scope does not name at most MAX_SHEETS: the one that the question names, and those whose columns lie
-    nearest to it.
+    Of spreadsheets that the scope does not name at most MAX_SHEETS (`_choose_sheets`).
     """
     whole = list(_list_visible_sources(principal).filter(scope.whole(principal)))
     rows = dict.fromkeys([source for source in whole if source.document is None] + _choose_sheets(whole, question))
     parts = _list_visible_sources(principal).filter(scope.in_part(principal)) if scope.tables else ()
     wanted = {**{part: scope.tables_of(part.name) for part in parts}, **rows}
-    found = (
-        _read_or_none(_open_under_rights, principal, entry, wanted[entry])
-        for entry in sorted(wanted, key=lambda entry: entry.name)
-    )
+    ordered = sorted(wanted, key=lambda entry: entry.name)
+    found = (_read_or_none(_open_under_rights, principal, entry, wanted[entry]) for entry in ordered)
     return [opened for opened in found if opened is not None]
 
 
 def _choose_sheets(sources: Iterable[DataSource], question: str) -> list[DataSource]:
-    """Return the spreadsheets that the question names, and those nearest to it, MAX_SHEETS in all."""
+    """Return the spreadsheets that the question names, and those whose columns lie nearest to it, MAX_SHEETS in all."""
     sheets = sorted((one for one in sources if one.document), key=lambda one: one.changed_at, reverse=True)
     if len(sheets) <= MAX_SHEETS:
         return sheets
-    named = _NAMED.match(question)
-    name = named["source"].strip().lower() if named else None
+    _text, name = _split_source_name(question)
     by_id = {one.pk: one for one in sheets}
     called = [one.pk for one in sheets if name in one.names]
     nearest = find_nearest_sources(list(by_id), question, MAX_SHEETS)
@@ -206,13 +202,18 @@ def select_named_source(question: str, sources: list[OpenSource]) -> tuple[str, 
 
     A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
     """
-    named = _NAMED.match(question)
-    name = named["source"].strip().lower() if named else ""
+    text, name = _split_source_name(question)
     own = [opened for opened in sources if name == opened.source.name.lower()]
     chosen = own or (
         [] if is_known_to_sources(name, sources) else [opened for opened in sources if name in opened.source.names]
     )
-    return (named["question"], chosen) if named and chosen else (question, sources)
+    return (text, chosen) if chosen else (question, sources)
+
+
+def _split_source_name(question: str) -> tuple[str, str]:
+    """Return a question without the name in brackets behind it, and that name in lower case, "" for none."""
+    named = _NAMED.match(question)
+    return (named["question"], named["source"].strip().lower()) if named else (question, "")
 
 
 def is_known_to_sources(text: str, sources: Iterable[OpenSource]) -> bool:

@@ -68,13 +68,13 @@ def is_graph_outdated(base: KnowledgeBase) -> bool:
 def is_filling_due(base_id: UUID) -> bool:
     """Return whether no document of the base waits to be imported, or a published one has waited for the graph for MAX_DEFER.
 
-    Answers need passages first: beside an import the graph would take a worker of two.
+    Answers need passages first: beside an import the graph would take a worker of two. One switched off goes at once.
     """
     waiting = DocumentVersion.unscoped.filter(
         document__knowledge_base=base_id,
         document__trashed_at=None,
         parse_status__in=(ParseStatus.PENDING, ParseStatus.PROCESSING),
-    )
+    ).exclude(document__knowledge_base__graph=GraphMode.OFF)
     late = find_unread_documents(base_id).filter(current_version__published_at__lt=Now() - MAX_DEFER)
     return not waiting.exists() or late.exists()
 

@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from knowledge.graph.building import MAX_DEFER, fill_base_graph
 from knowledge.ingestion.pipeline import run_ingestion
-from knowledge.models import DocumentVersion, GraphReading
+from knowledge.models import DocumentVersion, GraphMode, GraphReading, KnowledgeBase
 from knowledge.tasks import fill_graph
 from tests.factories import make_base, make_document
 
@@ -77,3 +77,14 @@ def test_a_graph_waits_for_the_imports_of_its_base_but_not_for_ever() -> None:
     run_ingestion(waiting.versions.get().pk)
     fill_graph(str(base.pk))
     assert {row.document_id for row in readings.all()} == {read.pk, waiting.pk}
+
+
+@pytest.mark.django_db
+def test_a_graph_that_is_switched_off_goes_while_documents_are_imported() -> None:
+    base = make_base()
+    make_document(base, "harbour.md", TEXT, ingested=True)
+    fill_base_graph(base.pk)
+    make_document(base, "quay.md", "Ships lie at the quay.\n")
+    KnowledgeBase.unscoped.filter(pk=base.pk).update(graph=GraphMode.OFF)
+    fill_graph(str(base.pk))
+    assert not GraphReading.objects.filter(document__knowledge_base=base).exists()
