@@ -14,6 +14,7 @@ from authz.explanations.explain import Explanation, PathStep, Reason, StepKind
 from authz.explanations.impact import Effects, PersonEffect, RightDelta
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
+from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import BINARY, describe_operation
@@ -110,7 +111,7 @@ class PreviewOfChanges(PrincipalView):
     def post(self, request: Request) -> Response:
         given = Changes.checked(request.data)
         effects = preview_changes(self.principal, [_build_asked_change(item) for item in given["changes"]])
-        return Response(self.get_serializer(_format_effects(effects)).data)
+        return Response(self.get_serializer(_format_effects(self.principal, effects)).data)
 
 
 class WhichBase(Input):
@@ -178,16 +179,17 @@ def _build_asked_change(given: dict[str, Any]) -> WrittenChange:
     return WrittenChange(**given, rights=rights, ends_at=compute_end_of_day(until) if until else None)
 
 
-def _format_effects(effects: Effects) -> dict[str, Any]:
+def _format_effects(by: Principal, effects: Effects) -> dict[str, Any]:
     return {
-        "gained": _summarise_side(len(effects.gaining), effects.gained_documents),
-        "lost": _summarise_side(len(effects.losing), effects.lost_documents),
+        "gained": _summarise_side(by, len(effects.gaining), effects.gained_documents),
+        "lost": _summarise_side(by, len(effects.losing), effects.lost_documents),
         "people": effects.people,
     }
 
 
-def _summarise_side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
-    return {"people": people, "documents": len(documents), "titles": list_document_titles(documents, most=MAX_TITLES)}
+def _summarise_side(by: Principal, people: int, documents: Collection[UUID]) -> dict[str, Any]:
+    titles = list_document_titles(by, documents, most=MAX_TITLES)
+    return {"people": people, "documents": len(documents), "titles": titles}
 
 
 class NewRequest(Input):
