@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
-_VALUES = re.compile(r"""["'`(].*["'`)]|\d+""", re.DOTALL)
-
 from copilot_site.lib.errors import InvalidInput
+
+_VALUES = re.compile(r"""["'`(].*["'`)]|\d+""", re.DOTALL)  # what a database quotes, and numbers
 
 
 class RefusalKind(StrEnum):

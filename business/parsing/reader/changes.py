@@ -52,7 +52,9 @@ def apply_follow_up(question: str, earlier: LogicalQuery, lexicon: Lexicon, cont
         return step
     lead = find_lead(question)
     alone = parse(question, lexicon, context)
-    kinds = {kind for item in items_of(question, lexicon, context.today) for kind in _iterate_named_kinds(item, lexicon)}
+    kinds = {
+        kind for item in items_of(question, lexicon, context.today) for kind in _iterate_named_kinds(item, lexicon)
+    }
     leans = lead.goes_on or lead.refers or (lead.contrasts and not lead.asks)
     fragment = _apply_fragment(lead, earlier, lexicon, context)
     if isinstance(alone, LogicalQuery | Clarification) and not leans and kinds & {"model", "measure"}:

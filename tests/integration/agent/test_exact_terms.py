@@ -132,7 +132,8 @@ def test_rows_that_the_question_does_not_name_are_shown_together() -> None:
     reader = Principal.of(make_reader(base))
     every = [line.split(" | ")[0][2:] for line in FLEET.splitlines()[4:]]
     worst, named = (
-        words(asked(reader, f"Which site had {what} in the car fleet?")) for what in ("the worst result", "12 cars, Rotterdam")
+        words(asked(reader, f"Which site had {what} in the car fleet?"))
+        for what in ("the worst result", "12 cars, Rotterdam")
     )
     assert [site for site in every if site in worst] == every
     assert "Rotterdam" in named

@@ -179,7 +179,12 @@ def test_a_column_of_single_characters_in_a_table_is_no_text_that_runs_down(tmp_
 def test_a_table_stands_where_its_column_of_the_page_has_it(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         words = WORDS.split()
-        sections = ((50, 780, 750, "1 Scope"), (50, 640, 610, "2 Term"), (320, 780, 660, "3 Fees"), (320, 540, 510, "4 Law"))
+        sections = (
+            (50, 780, 750, "1 Scope"),
+            (50, 640, 610, "2 Term"),
+            (320, 780, 660, "3 Fees"),
+            (320, 540, 510, "4 Law"),
+        )
         for x, top, begin, heading in sections:
             canvas.setFont("Helvetica-Bold", 14)
             canvas.drawString(x, top, heading)
