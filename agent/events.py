@@ -172,7 +172,7 @@ class ToolResult(StreamEvent):
 
 
 class Reflection(StreamEvent):
-    """What is done differently from what one would expect, and why: a model that failed, a limit that was reached."""
+    """A notice: what the run did differently, and why (a model failed, a limit was reached)."""
 
     response_type: Literal["reflection"] = "reflection"
 

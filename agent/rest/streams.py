@@ -148,7 +148,7 @@ class Stopping(serializers.Serializer[Any]):
 
 
 class StreamView(PrincipalView):
-    """What answers with events."""
+    """Answer with server-sent events."""
 
     content_negotiation_class = WhateverIsAccepted
 

@@ -7,6 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+PROBLEM_TYPE = "application/problem+json"
 BINARY = OpenApiTypes.BINARY
 PROBLEMS = {
     400: "What was sent cannot be used; `errors` names each wrong field.",
@@ -57,7 +58,7 @@ def describe_operation(
     none of its own.
     """
     responses: dict[Any, Any] = {
-        (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code])
+        (code, PROBLEM_TYPE): OpenApiResponse(Problem, description=PROBLEMS[code])
         for code in sorted({*problems, *ANYWHERE})
     }
     responses |= {(code if answer is None else (code, media_type)): answer for code in (status, *also)}
@@ -68,3 +69,15 @@ def describe_operation(
         responses=responses,
         parameters=[query] if query is not None else None,
     )
+
+
+def share_problem_responses(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
+    """Write each problem response once, as a component that operations refer to; a postprocessing hook of drf-spectacular."""
+    shared: dict[str, Any] = {}
+    for operation in (operation for methods in result["paths"].values() for operation in methods.values()):
+        for code, response in operation["responses"].items():
+            if list(response.get("content", ())) == [PROBLEM_TYPE]:
+                shared[f"Problem{code}"] = response
+                operation["responses"][code] = {"$ref": f"#/components/responses/Problem{code}"}
+    result["components"]["responses"] = dict(sorted(shared.items()))
+    return result
