@@ -20,7 +20,7 @@ MIN_UNDERSTOOD = (
 
 
 def read_question_by_words(run: Run, text: str = "") -> HowRead:
-    """Return how the data that this person may query read the words of the question, or of a part of it."""
+    """Return how the person's data sources understand the question, or a part of it, by its words."""
     asked = run.state.input.normalized_query
     return explain_reading(run.principal, text or asked, detect_language(asked) or run.language, run.data)
 

@@ -163,7 +163,7 @@ class ToolCall(StreamEvent):
 
 
 class ToolResult(StreamEvent):
-    """What one call brought. `content` is what the model is told; `data` has `display_type`, `tool_call_id`, `tool_name`,
+    """The result of one call. `content` is the text for the model; `data` has `display_type`, `tool_call_id`, `tool_name`,
     `success`, `duration_ms` and what the page shows.
     """
 

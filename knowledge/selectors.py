@@ -125,8 +125,7 @@ def list_document_passages(principal: Principal, document: Document) -> list[Sho
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """Return the invisible folders whose names this person may be told; none for anonymous people, and none through a token
-    for one folder.
+    """Return the hidden folders whose names this person may see; none for anonymous people or through a token for one folder.
 
     Only `id` and `name` may be shown; everything else of such a folder stays hidden.
     """

@@ -152,7 +152,7 @@ class _SeeAs(PrincipalView):
 
 
 class _SeenList(_SeeAs):
-    """Subclasses name what the rows are for somebody, and how they are shown."""
+    """Base of lists seen as another person: subclasses return the rows and name their serializer."""
 
     token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     filters: type[SeenPage] = SeenPage

@@ -1,4 +1,4 @@
-"""Rights for whoever governs places: what a set of changes would do, folders by groups, and everybody's effective access."""
+"""Rights for those who govern places: effects of a change set, folders by groups, effective access of all."""
 
 from collections.abc import Collection
 from typing import Any
@@ -272,7 +272,7 @@ class RuleSerializer(serializers.Serializer[Considered]):
 
 
 class ExplanationSerializer(serializers.Serializer[Explanation]):
-    """`rule` is what the answer stands on; none where nothing is granted."""
+    """`rule`: the one that decides; null where nothing is granted."""
 
     user = serializers.CharField(source="person.username")
     right = serializers.ChoiceField(choices=Right.choices)

@@ -1,4 +1,4 @@
-"""Sources of documents: made, tried, read now and looked at by whoever looks after them."""
+"""Sources of documents, for their managers: list, create, test, read now."""
 
 from typing import Any
 from uuid import UUID
