@@ -209,7 +209,7 @@ class SlotState(StrEnum):
 
 
 class Slot(StreamEvent):
-    """What happens to a slot before its turn; a client that knows no slots passes it over. `data.slot` is its number.
+    """The state of a slot before its turn; clients without slots ignore it. `data.slot` is its number.
 
     `data.state`: `checking`, a model reads it, and `data.sources` names its sources; `settled`, it is told early: `content` and `data` as
     its `answer` will have them; `left_out`, nothing of it is shown.

@@ -152,8 +152,6 @@ class _SeeAs(PrincipalView):
 
 
 class _SeenList(_SeeAs):
-    """Base of lists seen as another person: subclasses return the rows and name their serializer."""
-
     token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     filters: type[SeenPage] = SeenPage
 

@@ -207,7 +207,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     asked_outside = AskedOutsideSerializer(many=True)
     files = FileSerializer(many=True)
     attachments = AttachmentSerializer(many=True, help_text="Files that the question was asked with.")
-    notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
+    notice = serializers.CharField(help_text="What the run did differently, and why; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(
         child=serializers.CharField(), help_text="Complete questions to choose from, where the answer asks back."

@@ -10,12 +10,12 @@ from rest_framework import serializers
 PROBLEM_TYPE = "application/problem+json"
 BINARY = OpenApiTypes.BINARY
 PROBLEMS = {
-    400: "What was sent cannot be used; `errors` names each wrong field.",
+    400: "The request is invalid; `errors` names each wrong field.",
     401: "Nobody is signed in, or the token is unknown, expired or revoked.",
-    403: "You may see it, this action is not yours.",
+    403: "You can see it, but lack the right to this action.",
     404: "Missing, or not visible to you: the same answer for both.",
-    409: "It collides with what is there.",
-    429: "You have too much under way here at once; try again after `Retry-After` seconds.",
+    409: "It conflicts with what exists.",
+    429: "You have too many requests in progress; try again after `Retry-After` seconds.",
     500: "Something failed on our side.",
     503: "The server, or a service this needs, cannot answer now; try again after `Retry-After` seconds.",
 }
@@ -74,10 +74,10 @@ def describe_operation(
 def share_problem_responses(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
     """Write each problem response once, as a component that operations refer to; a postprocessing hook of drf-spectacular."""
     shared: dict[str, Any] = {}
-    for operation in (operation for methods in result["paths"].values() for operation in methods.values()):
-        for code, response in operation["responses"].items():
-            if list(response.get("content", ())) == [PROBLEM_TYPE]:
+    for responses in (operation["responses"] for methods in result["paths"].values() for operation in methods.values()):
+        for code, response in responses.items():
+            if PROBLEM_TYPE in response.get("content", ()):
                 shared[f"Problem{code}"] = response
-                operation["responses"][code] = {"$ref": f"#/components/responses/Problem{code}"}
+                responses[code] = {"$ref": f"#/components/responses/Problem{code}"}
     result["components"]["responses"] = dict(sorted(shared.items()))
     return result
