@@ -31,7 +31,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.progress import show_progress_bar
 from evals.model_script import GROUPS, QUERY, SOURCE, Script, ScriptedQuestion, Sentence, load_questions
 from evals.report import Report, Row
-from evals.scripted_service import Call, ReplyPace, PacedService, served
+from evals.scripted_service import Call, PacedService, ReplyPace, served
 from knowledge.retrieval.search import search
 
 PLAIN = ("prompt_tokens", "first_sentence_s", "end_s")

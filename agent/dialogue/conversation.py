@@ -40,7 +40,7 @@ WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
 
 @dataclass
 class Conversation:
-    """turns: the messages. offered: tools and controls in a fixed order. ended: the control with which the model ended it without an answer.
+    """turns: the messages. offered: tools and controls in a fixed order. ended: the control that ended it without an answer.
 
     must_write: the model was told to write now. is_asked_again: it was told once to use the question's language. is_over:
     nothing follows.

@@ -55,9 +55,7 @@ class OneChange(Input):
         default=None, allow_null=True, help_text="The new parent folder."
     )
     unit = serializers.CharField(default="", allow_blank=True, help_text="The name of an org unit.")
-    below = serializers.CharField(
-        default="", allow_blank=True, help_text="The new parent unit; empty: at the top."
-    )
+    below = serializers.CharField(default="", allow_blank=True, help_text="The new parent unit; empty: at the top.")
 
 
 class Changes(Input):
@@ -83,9 +81,7 @@ class PersonEffectSerializer(serializers.Serializer[PersonEffect]):
 
 class SideSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField()
-    documents = serializers.IntegerField(
-        help_text="Documents that somebody gains (or loses) as sources of answers."
-    )
+    documents = serializers.IntegerField(help_text="Documents that somebody gains (or loses) as sources of answers.")
     titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MAX_TITLES}.")
 
 
@@ -221,9 +217,7 @@ class AccessRequests(ListModelMixin, PrincipalView):
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "named": find_nameable_folders(self.principal)}
 
-    @describe_operation(
-        "List your requests for access", answer=AccessRequestSerializer(many=True), problems=(400, 401)
-    )
+    @describe_operation("List your requests for access", answer=AccessRequestSerializer(many=True), problems=(400, 401))
     def get(self, request: Request) -> Response:
         return self.list(request)
 

@@ -49,7 +49,10 @@ class NewSource(TriedSource):
     folder = serializers.UUIDField(help_text="The folder that it fills.")
     every_minutes = serializers.ChoiceField(choices=Every.choices, default=Every.DAY.value)
     grace_hours = serializers.IntegerField(
-        default=24, min_value=0, max_value=24 * 365, help_text="Hours for which documents removed at the source stay in answers."
+        default=24,
+        min_value=0,
+        max_value=24 * 365,
+        help_text="Hours for which documents removed at the source stay in answers.",
     )
     most_per_minute = serializers.IntegerField(default=0, min_value=0, max_value=60_000, help_text="Requests; 0: all.")
     takes_rights = serializers.BooleanField(

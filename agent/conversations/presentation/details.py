@@ -10,7 +10,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.highlights import highlight_question_words
-from agent.conversations.presentation.message import AnswerDetails, CitedPassage, ReadBesides, ShownCitation, ShownMessage
+from agent.conversations.presentation.message import (
+    AnswerDetails,
+    CitedPassage,
+    ReadBesides,
+    ShownCitation,
+    ShownMessage,
+)
 from agent.conversations.presentation.similar_titles import find_similar_titles
 from agent.conversations.presentation.steps import format_seconds, summarise_steps
 from agent.conversations.presentation.visibility import conversation_reader_of

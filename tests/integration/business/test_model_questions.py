@@ -15,7 +15,7 @@ from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
 from evals.model_benchmark import RESULT, ModelBenchmark, ask_plainly
 from evals.model_script import Script, ScriptedQuestion, folded, load_questions
-from evals.scripted_service import ReplyPace, PacedService, served
+from evals.scripted_service import PacedService, ReplyPace, served
 
 QUESTIONS = load_questions()
 
