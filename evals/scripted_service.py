@@ -1,8 +1,8 @@
 """Serve a language model that replies what a function says, over real HTTP, so that everything but the model can be measured.
 
 `PacedService` has the pace of a hosted model. The first token comes after a time of its own (`ReplyPace`) and that for reading the prompt;
-the others follow evenly. What was read before is not read again: of each request the tools, then the messages, are compared with every earlier
-one since `forget`, and the tokens of the longest common beginning count as cached. They are told in `usage.prompt_tokens_details` and
+the others follow evenly. What was read before is not read again: of each request the tools, then the messages, are compared with every
+earlier one since `forget`, and the tokens of the longest common beginning count as cached. They are in `usage.prompt_tokens_details` and
 cost no time, as with services that cache prompts. Tokens are counted as the product counts them.
 """
 

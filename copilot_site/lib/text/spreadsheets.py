@@ -23,7 +23,7 @@ class _Echo:
 
 
 def escape_cell(value: object) -> str:
-    """Return the value as text; an apostrophe precedes each part that a spreadsheet would calculate. Numbers stay numbers, below zero too."""
+    """Return the value as text; an apostrophe precedes each part that a spreadsheet would calculate. Numbers stay as they are."""
     if isinstance(value, int | float):
         return str(value)
     text = "" if value is None else str(value)
