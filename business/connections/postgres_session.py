@@ -99,7 +99,7 @@ async def open_read_only(
     except psycopg.Error as error:
         is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
         raise build_timeout_refusal(limits.seconds) if is_ended else _convert_database_error(error, limits) from error
-    except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
+    except (UnicodeError, OverflowError) as error:  # a lone surrogate in the statement, a year past 9999 in the result
         raise SqlRefused(
             RefusalKind.DATABASE, _("The text or a value in the answer cannot be written here.")
         ) from error

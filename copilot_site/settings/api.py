@@ -10,10 +10,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [
-        "authz.rest.parsers.BoundedJSONParser",
-        "rest_framework.parsers.MultiPartParser",
-    ],
+    "DEFAULT_PARSER_CLASSES": ["authz.rest.parsers.BoundedJSONParser", "rest_framework.parsers.MultiPartParser"],
     "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.http.pagination.CappedPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "copilot_site.lib.http.problem_details.problem_handler",
@@ -29,6 +26,10 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "GET_LIB_DOC_EXCLUDES": "copilot_site.api.undescribed",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "copilot_site.lib.http.openapi.share_problem_responses",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",

@@ -27,7 +27,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
-# s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
+# s; the database's owner can rewrite entries after the last checkpoint unnoticed
 AUDIT_SIGNED_EVERY_S = 300
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sign audit checkpoint": {

@@ -1,4 +1,4 @@
-"""Rights for whoever governs places: what a set of changes would do, folders by groups, and everybody's effective access."""
+"""Rights for those who govern places: effects of a change set, folders by groups, effective access of all."""
 
 from collections.abc import Collection
 from typing import Any
@@ -53,12 +53,10 @@ class OneChange(Input):
     reason = serializers.CharField(default="", allow_blank=True, max_length=500, help_text="Of a denial.")
     copy = serializers.BooleanField(default=False, help_text="Keep what is granted from above on the place itself.")
     parent = serializers.UUIDField(  # type: ignore[assignment]  # a declared field leaves the class
-        default=None, allow_null=True, help_text="The folder to lie in."
+        default=None, allow_null=True, help_text="The new parent folder."
     )
     unit = serializers.CharField(default="", allow_blank=True, help_text="The name of an org unit.")
-    below = serializers.CharField(
-        default="", allow_blank=True, help_text="The unit it is to lie in; empty: at the top."
-    )
+    below = serializers.CharField(default="", allow_blank=True, help_text="The new parent unit; empty: at the top.")
 
 
 class Changes(Input):
@@ -84,9 +82,7 @@ class PersonEffectSerializer(serializers.Serializer[PersonEffect]):
 
 class SideSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField()
-    documents = serializers.IntegerField(
-        help_text="That somebody may be answered from after it and not before, or back."
-    )
+    documents = serializers.IntegerField(help_text="Documents that somebody gains (or loses) as sources of answers.")
     titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MAX_TITLES}.")
 
 
@@ -223,9 +219,7 @@ class AccessRequests(ListModelMixin, PrincipalView):
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "named": find_nameable_folders(self.principal)}
 
-    @describe_operation(
-        "List what you have asked to be let into", answer=AccessRequestSerializer(many=True), problems=(400, 401)
-    )
+    @describe_operation("List your requests for access", answer=AccessRequestSerializer(many=True), problems=(400, 401))
     def get(self, request: Request) -> Response:
         return self.list(request)
 
@@ -274,7 +268,7 @@ class RuleSerializer(serializers.Serializer[Considered]):
 
 
 class ExplanationSerializer(serializers.Serializer[Explanation]):
-    """`rule` is what the answer stands on; none where nothing is granted."""
+    """`rule`: the one that decides; null where nothing is granted."""
 
     user = serializers.CharField(source="person.username")
     right = serializers.ChoiceField(choices=Right.choices)

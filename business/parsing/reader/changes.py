@@ -88,7 +88,7 @@ def _parse_rest_of_question(lead: Lead, lexicon: Lexicon, context: Context) -> P
 def _clarify_all_or_earlier(
     alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
 ) -> Clarification | None:
-    """Return both readings of “Which has the largest budget?”: of all, or of those asked about; None if it is said."""
+    """Return both readings of “Which has the largest budget?” (of all, or of the earlier result); None if only one applies."""
     if not isinstance(alone, LogicalQuery) or alone.rows is None or _find_query_table(earlier) != alone.rows.model:
         return None
     fields = {entry.field for entry in alone.filters}
