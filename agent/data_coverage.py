@@ -25,17 +25,11 @@ def read_question_by_words(run: Run, text: str = "") -> HowRead:
 
 
 def offer_form(run: Run) -> None:
-    """Offer the form beside passages where the data understood most of the question's words, naming the word they lack."""
+    """Offer the form where the data understood most of the question's words, naming the word they lack."""
     form = _find_completion_form(run)
     if form is None or (run.is_by_words and not run.asks_tables_alone and not _is_mostly_understood(run)):
         return
     run.state.plan.explore = form
-    explain_unread_data(run)
-
-
-def explain_unread_question(run: Run) -> None:
-    """Offer the form where nothing was found, and say why the data do not answer."""
-    run.state.plan.explore = _find_completion_form(run)
     explain_unread_data(run)
 
 

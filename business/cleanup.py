@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 
 import psycopg
+import structlog
 from django.contrib.auth.models import User
 
 from audit.actions import Action
@@ -20,6 +20,8 @@ from business.sandbox.sql_views import NAMES, build_sandbox_name, drop_sandbox
 from business.sources.services import open_sources
 from copilot_site.lib.errors import InvalidInput
 
+log = structlog.get_logger(__name__)
+
 # Roles of dropped databases: no object depends on them. A sandbox being built is uncommitted, so not seen.
 _ORPHANS = """
 SELECT rolname FROM pg_roles r
@@ -29,18 +31,9 @@ WHERE rolname ~ %s
 """
 
 
-@dataclass(frozen=True)
-class Swept:
-    """removed: number of sandboxes and roles. unreached: names of sources that did not answer, with the reason."""
-
-    removed: int
-    unreached: tuple[str, ...]
-
-
-def sweep_sandboxes() -> Swept:
-    """Remove every sandbox, in every source's database, that no active person's current rights use."""
-    living = find_sandboxes_in_use()
-    removed, unreached, done = 0, [], set[Address]()
+def sweep_sandboxes() -> None:
+    """Remove every sandbox, in every source's database that answers, that no active person's current rights use."""
+    living, done = find_sandboxes_in_use(), set[Address]()
     for source in DataSource.unscoped.filter(document=None, engine=SourceEngine.POSTGRESQL):
         try:
             address = source.address
@@ -49,12 +42,10 @@ def sweep_sandboxes() -> Swept:
             done.add(address)
             gone = _drop_unused_sandboxes(address, living[address])
         except (SourceUnavailable, InvalidInput) as error:
-            unreached.append(f"{source.name}: {error}")
+            log.warning("sandboxes.unreached", source=source.name, why=str(error))
             continue
-        removed += gone
         if gone:
             record_action(None, Action.SANDBOXES_REMOVED, source, detail={"walls": gone})
-    return Swept(removed, tuple(unreached))
 
 
 def find_sandboxes_in_use() -> defaultdict[Address, set[str]]:

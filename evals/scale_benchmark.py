@@ -107,8 +107,7 @@ def _measure(name: str, who: Principal, questions: Sequence[str], rows: list[Row
         ),
         Row(f"{name}, fewest of {min(TOP, visible)}", "passages", min(found["count"])),
     ]
-    way = "the indexes" if uses_indexes else "one exact pass"
-    return f"{visible} passages in {len(folders)} folders, by {way}"
+    return f"{visible} passages in {len(folders)} folders, by {'the indexes' if uses_indexes else 'one exact pass'}"
 
 
 def _plain(folders: Sequence[object], text: str) -> set[object]:

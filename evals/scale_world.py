@@ -120,9 +120,8 @@ class Scale:
                 for number in show_progress_bar(range(there, wanted), desc="passages", unit=f"{BATCH}"):
                     with transaction.atomic():
                         self._write(number)
-        folders = Folder.unscoped.filter(knowledge_base=self.base)
         with connection.cursor() as cursor:
-            if sum(folders.values_list("chunk_count", flat=True)) != self.passages:
+            if sum(self.base.folders.values_list("chunk_count", flat=True)) != self.passages:
                 with transaction.atomic():
                     for statement in _COUNTS:
                         cursor.execute(statement, {"base": self.base.pk})

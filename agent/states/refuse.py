@@ -6,7 +6,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
-from agent.data_coverage import explain_unread_question
+from agent.data_coverage import offer_form
 from agent.events import Answer, Event, StopReason
 from agent.revocation import format_unreadable_notice
 from agent.run_state.cited_answer import Output
@@ -57,7 +57,7 @@ def _choose_refusal(run: Run) -> tuple[StopReason, str]:
 
 def _build_refusal_text(run: Run) -> str:
     """Return the refusal: for business data, the notice has the reason and the form is offered; else what was searched."""
-    explain_unread_question(run)
+    offer_form(run)
     if run.asks_tables_alone:
         return str(texts.NOT_IN_TABLES)
     if run.state.plan.explore is not None:
@@ -85,16 +85,15 @@ def _describe_search(run: Run) -> list[str]:
     if not counts:
         return [str(texts.OTHER_WORDS)]
     bases = KnowledgeBase.objects.visible_to(run.principal).in_bulk(list(counts)[:BASES_NAMED])
-    named = [bases[pk].name for pk in counts if pk in bases]
+    named = [str(bases[pk]) for pk in counts if pk in bases]
     names = str(texts.COMMA).join(named)
     if len(counts) > len(named):
         names = str(texts.AND_OTHERS) % {"names": names}
-    keepers: dict[str, None] = {}
-    for base in bases.values():
-        keepers |= dict.fromkeys(
-            user.get_full_name() or user.username
-            for user in find_people_with_right(Right.MANAGE, base)
-            if user.pk != run.principal.user_id
-        )
+    keepers = {
+        user.get_full_name() or user.username: None
+        for base in bases.values()
+        for user in find_people_with_right(Right.MANAGE, base)
+        if user.pk != run.principal.user_id
+    }
     whom = str(texts.WHOM_TO_ASK) % {"names": str(texts.COMMA).join(list(keepers)[:KEEPERS_NAMED])}
     return [str(texts.SEARCHED) % {"bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

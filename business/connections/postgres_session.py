@@ -305,9 +305,8 @@ def _convert_database_error(error: psycopg.Error, limits: StatementLimits) -> Sq
         return SqlRefused(
             RefusalKind.DATABASE, _("A table this question needs is being changed. Ask again in a moment.")
         )
-    return build_database_refusal(
-        error.diag.message_primary or type(error).__name__, is_about_names=(error.sqlstate or "").startswith(WRONG_NAME)
-    )
+    is_about_names = (error.sqlstate or "").startswith(WRONG_NAME)
+    return build_database_refusal(error.diag.message_primary or type(error).__name__, is_about_names=is_about_names)
 
 
 # PostgreSQL has no limit of the memory of one process, Linux has, for a server on this machine under the same account.

@@ -52,9 +52,7 @@ def apply_follow_up(question: str, earlier: LogicalQuery, lexicon: Lexicon, cont
         return step
     lead = find_lead(question)
     alone = parse(question, lexicon, context)
-    kinds = {
-        kind for item in items_of(question, lexicon, context.today) for kind in _iterate_named_kinds(item, lexicon)
-    }
+    kinds = {kind for item in items_of(question, lexicon, context.today) for kind in _list_kinds(item, lexicon)}
     leans = lead.goes_on or lead.refers or (lead.contrasts and not lead.asks)
     fragment = _apply_fragment(lead, earlier, lexicon, context)
     if isinstance(alone, LogicalQuery | Clarification) and not leans and kinds & {"model", "measure"}:
@@ -66,7 +64,7 @@ def apply_follow_up(question: str, earlier: LogicalQuery, lexicon: Lexicon, cont
     return None if "model" in kinds else _clarify_all_or_earlier(alone, earlier, lexicon, context)
 
 
-def _iterate_named_kinds(item: QuestionItem, lexicon: Lexicon) -> Iterator[str]:
+def _list_kinds(item: QuestionItem, lexicon: Lexicon) -> Iterator[str]:
     """Yield the kinds of what an item may mean; “项目的预算” and “project budget” name the table, too."""
     for ref in item.refs:
         yield ref.kind
