@@ -110,11 +110,12 @@ def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> N
         supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment)
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
-    options = ["--fd", str(door.fileno()), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    options = ["--fd", str(door.fileno()), "--no-access-log", "--lifespan", "off"]
     # A stream stays open while its model works; nginx keeps an idle connection for 60 s.
     options += ["--timeout-graceful-shutdown", "3", "--timeout-keep-alive", "75"]
-    # With several, uvicorn's first process replaces those that end or do not answer it within 5 s.
-    options += ["--workers", str(load_config().web_processes)]
+    # With several, uvicorn's first process replaces those that end or do not answer it in time. Its own 5 s killed processes that
+    # worked, and the answers in them, while other programs kept the machine busy.
+    options += ["--workers", str(load_config().web_processes), "--timeout-worker-healthcheck", "30"]
     supervisor.start("web", [*uvicorn, *options], environment, [door.fileno()])
 
 

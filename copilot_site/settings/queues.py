@@ -15,6 +15,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # an idle worker takes what a busy one has not begun
 CELERY_WORKER_CONCURRENCY = config.worker_concurrency
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_500_000  # KB; replaces a child that a hostile file has blown up
+# s; with Celery's own 4 s a busy machine kills each new process before it has begun, and starts the next one
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
 CELERY_DB_REUSE_MAX = 100  # tasks on one connection: a new one costs as much as parsing a page
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -181,12 +182,22 @@ def test_everything_is_killed_while_uploads_are_stored(lighthouse: Lighthouse) -
     lighthouse.require_whole()
 
 
+def test_a_web_process_that_is_held_up_for_ten_seconds_is_kept(lighthouse: Lighthouse) -> None:
+    """As on a machine that other programs keep busy; it had answers under way."""
+    held_up = workers_of(lighthouse.process("web"))[-1]
+    held_up.suspend()
+    time.sleep(10)
+    held_up.resume()
+    assert not wait_until(lambda: not held_up.is_running(), timeout_s=5)
+
+
 def test_a_web_process_that_hangs_is_replaced_and_nobody_is_refused(lighthouse: Lighthouse) -> None:
     hung = workers_of(lighthouse.process("web"))[-1]
     hung.suspend()
     answers = [httpx.get(f"{lighthouse.system.url}/readyz", timeout=60).status_code for _ in range(10)]
     assert answers == [200] * 10
     assert wait_until(lambda: not hung.is_running(), timeout_s=60), lighthouse.system.checkout.said()
+    assert f"Child process [{hung.pid}] died" in lighthouse.system.checkout.said()
     assert wait_until(lambda: len(workers_of(lighthouse.process("web"))) == 2, timeout_s=60)
 
 

@@ -12,7 +12,7 @@ from copilot_site.celery import HEARTBEAT_KEY, app
 from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.serve import WORKERS
 
-READY_TIMEOUT_S = 120.0  # for each part
+READY_TIMEOUT_S = 300.0  # for each part; a machine that is busy with other programs takes minutes, and a part that ends is noticed at once
 
 
 class Command(BaseCommand):
