@@ -131,16 +131,13 @@ def _write_backup(folder: Path, keys: Path) -> Iterator[str]:
 
 
 def _refuse_home_of_another_database() -> None:
-    """Raise InvalidInput where the files or the audit keys that the database needs are not in this home: its backup would be empty."""
-    home = settings.HOME.root
-    if not list_trusted_keys() and Checkpoint.objects.exists():
+    """Raise InvalidInput where none of the audit keys or files of the database are in this home: its backup would be empty."""
+    has_no_key = Checkpoint.objects.exists() and not list_trusted_keys()
+    if has_no_key or (not load_config().s3_bucket and are_all_files_lost()):
+        place = settings.AUDIT_KEYS if has_no_key else settings.HOME.files
         raise InvalidInput(
-            f"The audit log of this database was signed, and {settings.AUDIT_KEYS} holds no key: set COPILOT_HOME ({home}) and "
-            "COPILOT_AUDIT_KEYS as the system has them; where the keys are lost, run `manage.py audit_key --new` first."
-        )
-    if not load_config().s3_bucket and are_all_files_lost():
-        raise InvalidInput(
-            f"No file that the database names is in {settings.HOME.files}: set COPILOT_HOME ({home}) as the system has it."
+            f"{place} holds nothing of what this database names: set COPILOT_HOME (now {settings.HOME.root}) as the system has it; "
+            "where its audit keys are lost, run `manage.py audit_key --new` first."
         )
 
 

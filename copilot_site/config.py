@@ -23,6 +23,7 @@ from copilot_site.model_config import ModelConfig
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
 OF_TESTS = {"COPILOT_DATA"}  # names the folder of evaluation data; the product does not read it
+SCHEMES = {"database_url": ("postgresql://", "postgres://"), "redis_url": ("redis://", "rediss://", "unix://")}
 ZONES = Path("/usr/share/zoneinfo")  # where it exists Django accepts the names in it and no others
 MISSPELT = 0.9  # minimum similarity of a misspelt name to the right one; removed options are below it
 
@@ -210,18 +211,12 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
 
-    @field_validator("database_url")
+    @field_validator(*SCHEMES)
     @classmethod
-    def _postgres_only(cls, url: SecretStr | None) -> SecretStr | None:
-        if url and not url.get_secret_value().startswith(("postgresql://", "postgres://")):
-            raise ValueError("must start with postgresql:// (no other database is supported)")
-        return url
-
-    @field_validator("redis_url")
-    @classmethod
-    def _redis_only(cls, url: SecretStr | None) -> SecretStr | None:
-        if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("must start with redis://, rediss:// or unix://")
+    def _scheme_is_supported(cls, url: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        schemes = SCHEMES[str(info.field_name)]
+        if url and not url.get_secret_value().startswith(schemes):
+            raise ValueError(f"must start with {' or '.join(schemes)}")
         return url
 
     @field_validator("oidc_issuer")

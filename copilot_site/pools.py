@@ -72,13 +72,8 @@ LISTS: Final = (
     (EXPORT, "", EXPORTS),
     (EXPORT, "POST ", "admin:audit_entry_export"),
 )
-OF_MODELS: Final = (
-    "_changelist",
-    "_add",
-    "_change",
-    "_delete",
-    "_history",
-)  # Django makes these for each model of the admin
+# Django makes these for each model of the admin
+OF_MODELS: Final = ("_changelist", "_add", "_change", "_delete", "_history")
 
 TRANSFERS_PER_PERSON: Final = 1  # of 4: each keeps a processor, a disk or another server busy
 PAGES_PER_PERSON: Final = 2  # a page and what it fetches beside itself

@@ -39,10 +39,7 @@ def find_dangers(config: Config) -> Iterator[str]:
             "COPILOT_SECRET_KEY can be guessed, and whoever knows it signs in as anybody: set it to 50 or more random characters, such "
             "as `openssl rand -base64 48` gives, or unset it."
         )
-    for name, url in (
-        ("DATABASE_URL", config.database_url),
-        ("REDIS_URL", config.redis_url),
-    ):
+    for name, url in (("DATABASE_URL", config.database_url), ("REDIS_URL", config.redis_url)):
         if _has_default_password(url):
             yield f"The password in {name} is one that everybody tries first: give that service a random one."
     if config.db_role_password and config.db_role_password.get_secret_value().lower() in DEFAULT_PASSWORDS:

@@ -95,11 +95,7 @@ AREAS: tuple[Area, ...] = (
     Area(
         "people",
         (
-            AreaPage(
-                _("People and units"),
-                "people",
-                also=PEOPLE,
-            ),
+            AreaPage(_("People and units"), "people", also=PEOPLE),
             AreaPage(_("Company sign-in"), _build_table_route("socialaccount_socialapp")),
             AreaPage(_("Company directory"), _build_table_route("authz_directoryaccount")),
             AreaPage(_("Groups of the company"), _build_table_route("authz_claimmapping")),

@@ -64,9 +64,7 @@ def _serve_until_signal(supervisor: Supervisor, home: Home, host: str, port: int
     with open_listening_socket(host, port) as door:
         start_processes(supervisor, door, port)
         with _run_announcer(build_local_url(host, port), demo=demo) as announcer:
-            return supervisor.keep(
-                services.list_service_parts(home), is_starting=lambda: announcer.poll() is None
-            )
+            return supervisor.keep(services.list_service_parts(home), is_starting=lambda: announcer.poll() is None)
 
 
 def build_local_url(host: str, port: int) -> str:

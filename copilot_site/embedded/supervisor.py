@@ -141,9 +141,7 @@ class Supervisor:
         self._children.append(Child(name, command, environment, handed_on))
         self._write_ledger()
 
-    def keep(
-        self, others: Sequence[SupervisedPart] = (), *, is_starting: Callable[[], bool] = lambda: False
-    ) -> str | None:
+    def keep(self, others: Sequence[SupervisedPart] = (), is_starting: Callable[[], bool] | None = None) -> str | None:
         """Restart ended children and parts until a signal: at once, then ever later. A failing one stops no other.
 
         is_starting: while it holds, nobody works here yet, and one that ends again and again is returned as a sentence.
@@ -154,7 +152,7 @@ class Supervisor:
             before = self._list_pids()
             for item in kept:
                 if sentence := item.look(time.monotonic()):
-                    if item.is_slow and is_starting():
+                    if item.is_slow and is_starting and is_starting():
                         return f"{item.part.name} ended {MAX_ENDS} times before the system was ready; the lines above say why."
                     sys.stdout.write(f"{sentence}\n")
                     sys.stdout.flush()

@@ -76,7 +76,7 @@ def spawn_server(home: Home, port: int, *, durable: bool = True) -> int:
         f"appendonly {'yes' if durable else 'no'}\nappendfsync everysec\ndatabases 64\n"
     )
     configuration.touch(mode=0o600)
-    if configuration.read_bytes() != text:  # written once: on a full disk half of it would be left, without its password
+    if configuration.read_bytes() != text:  # written once: a full disk would leave half of it, without its password
         configuration.write_bytes(text)
     return start_server([str(find_binary()), str(configuration)], log=home.logs / "valkey.log").pid
 

@@ -63,9 +63,7 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
 
 
 def translate_error(error: Exception) -> Exception:
-    """Return the error, or one for people where the database is full or silent, Valkey is silent, or a row was deleted between two
-    statements of a request.
-    """
+    """Return the error, or one for people where the database is full, it or Valkey is silent, or a row was just deleted."""
     if isinstance(error, ObjectDoesNotExist):
         log.warning("row.gone", exc_info=error)
         return NotFound(_("This was just deleted, or you can no longer see it."))

@@ -24,9 +24,7 @@ access_log = structlog.get_logger("copilot_site.access")
 
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
 METRICS_PATH = "/metrics"  # likewise, but who is refused there is logged
-
 MAX_CAUSES = 10
-
 # Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
     # the request middleware logs every request with its id; these would say it again

@@ -10,10 +10,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [
-        "authz.rest.parsers.BoundedJSONParser",
-        "rest_framework.parsers.MultiPartParser",
-    ],
+    "DEFAULT_PARSER_CLASSES": ["authz.rest.parsers.BoundedJSONParser", "rest_framework.parsers.MultiPartParser"],
     "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.http.pagination.CappedPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "copilot_site.lib.http.problem_details.problem_handler",

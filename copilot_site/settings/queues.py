@@ -52,9 +52,9 @@ PERIODS_S = {
 }
 # What expired while every worker was busy is not done twice.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    task: {"task": task, "schedule": float(period), "options": {"expires": period}} for task, period in PERIODS_S.items()
+    task: {"task": task, "schedule": float(every), "options": {"expires": every}} for task, every in PERIODS_S.items()
 }
 # What must not wait behind a worker's long documents goes to `watch`, which every worker serves; the rest may take minutes.
 CELERY_TASK_ROUTES = {
-    task: {"queue": "watch" if period <= AUDIT_SIGNED_EVERY_S else "maintenance"} for task, period in PERIODS_S.items()
+    task: {"queue": "watch" if every <= AUDIT_SIGNED_EVERY_S else "maintenance"} for task, every in PERIODS_S.items()
 }

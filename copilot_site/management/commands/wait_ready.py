@@ -69,18 +69,17 @@ def list_missing(url: str) -> list[str]:
     try:
         if cache.get(HEARTBEAT_KEY) is None:
             return ["beat"]
-        answers = {name.partition("@")[0] for answer in app.control.ping(timeout=2, limit=len(WORKERS)) for name in answer}
+        answers = str(app.control.ping(timeout=2, limit=len(WORKERS)))
     except OUTAGES:
         return ["broker"]
-    return [name for name in WORKERS if name not in answers]
+    return [name for name in WORKERS if f"{name}@" not in answers]
 
 
 def ask_readyz(url: str) -> list[str]:
     """Return what `/readyz` names. It is asked directly, past any proxy, with a host name that the site answers to."""
     name = next(iter(settings.ALLOWED_HOSTS), "").lstrip(".").replace("*", "") or "localhost"
-    where = urlsplit(url)
     try:
-        with closing(HTTPConnection(where.hostname or "", where.port, timeout=5)) as connection:
+        with closing(HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
             connection.request("GET", "/readyz", headers={"Host": name})
             return list(json.loads(connection.getresponse().read())["failing"])
     except (OSError, HTTPException, ValueError):

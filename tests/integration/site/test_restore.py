@@ -186,7 +186,7 @@ def test_a_backup_in_the_home_of_another_database_is_refused_in_one_sentence(
         settings.MEDIA_ROOT = tmp_path / "elsewhere"
     else:
         settings.AUDIT_KEYS = tmp_path / "elsewhere"
-    with pytest.raises(InvalidInput, match=r"set COPILOT_HOME \(.*\)") as refused:
+    with pytest.raises(InvalidInput, match=r"set COPILOT_HOME \(now .*\)") as refused:
         list(backup.create_backup(tmp_path / "backup", tmp_path / "apart"))
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "backup").exists()

@@ -1,4 +1,4 @@
-"""The socket of the web processes: one holds the port, and connections wait for the next process. And how it is asked whether all is ready."""
+"""The socket of the web processes: one holds the port, and connections wait for the next process. And when all is ready."""
 
 import socket
 import threading

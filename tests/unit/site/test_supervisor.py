@@ -99,7 +99,9 @@ def test_what_never_lasts_while_the_system_starts_ends_it_and_later_does_not(
     failed = supervisor.keep([part], is_starting=lambda: is_starting)
     stop.cancel()
     assert len(part.started_at) == MAX_ENDS - 1
-    assert failed == ("flighty ended 5 times before the system was ready; the lines above say why." if is_starting else None)
+    assert failed == (
+        "flighty ended 5 times before the system was ready; the lines above say why." if is_starting else None
+    )
     assert ("it is tried again every" in capfd.readouterr().out) == (not is_starting)
 
 
