@@ -25,6 +25,10 @@ FAULTS := $(addprefix tests/integration/,faults agent/test_killed.py agent/test_
   client/test_broken_lines.py ingestion/test_leases.py $(addprefix site/test_,first_start.py full_disk.py readiness.py services.py))
 FAULTS_OF_SYSTEMS := $(addprefix tests/e2e/test_,recovery.py interrupted_demo.py up.py worker.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/overrides.txt
+# $(call COMPILE_LAYER,name,lower layers): lock what a layer adds to the lower ones, which are always installed first
+COMPILE_LAYER = $(COMPILE) -o requirements/$(1).txt requirements/$(1).in && \
+  awk '/^[^ ]/{is_new = !seen[$$0]++} is_new && FILENAME == ARGV[ARGC-1]' $(2:%=requirements/%.txt) requirements/$(1).txt >requirements/.layer && \
+  mv requirements/.layer requirements/$(1).txt
 
 help:
 	@echo "make demo         the whole system with the demo company (PORT=8000)"
@@ -75,12 +79,12 @@ lint: $(DEV)
 lock: $(DEV)
 	@test -x $(BIN)/uv || $(PIP) uv
 	$(COMPILE) -o requirements/base.txt requirements/base.in
-	$(COMPILE) -o requirements/models.txt requirements/models.in
-	$(COMPILE) -o requirements/telemetry.txt requirements/telemetry.in
-	$(COMPILE) -o requirements/s3.txt requirements/s3.in
-	$(COMPILE) -o requirements/ldap.txt requirements/ldap.in
-	$(COMPILE) -o requirements/dev.txt requirements/dev.in
-	$(COMPILE) -o requirements/test-all.txt requirements/test-all.in
+	$(call COMPILE_LAYER,models,base)
+	$(call COMPILE_LAYER,telemetry,base)
+	$(call COMPILE_LAYER,s3,base)
+	$(call COMPILE_LAYER,ldap,base)
+	$(call COMPILE_LAYER,dev,base)
+	$(call COMPILE_LAYER,test-all,base models dev)
 	$(COMPILE) -o requirements/docs.txt requirements/docs.in
 	$(COMPILE) -o requirements/release.txt requirements/release.in
 

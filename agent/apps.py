@@ -12,12 +12,14 @@ class AgentConfig(AppConfig):
         from agent.models.profiles import add_tool_check
         from agent.parts import import_part_modules
         from agent.tools.base import check_tool_names, load_tools
-        from agent.verified_answers import matching
+        from agent.verified_answers import matching, review
         from business.results.visibility import query_sources
+        from knowledge.services.removal import removing
 
         load_tools()
         add_tool_check(check_tool_names)
         query_sources.add(self.label, still_visible)
         query_sources.add("agent.verified_answers", matching.still_visible)
+        removing.add(self.label, review.keep_last_folder)
         for part in import_part_modules("registration"):
             part.register()

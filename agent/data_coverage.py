@@ -20,9 +20,8 @@ MIN_UNDERSTOOD = (
 
 
 def read_question_by_words(run: Run, text: str = "") -> HowRead:
-    """Return how the data that this person may query read the words of the question, or of a part of it."""
-    asked = run.state.input.normalized_query
-    return explain_reading(run.principal, text or asked, detect_language(asked) or run.language, run.data)
+    """Return how the person's data sources understand the question, or a part of it, by its words; why in the run's language."""
+    return explain_reading(run.principal, text or run.state.input.normalized_query, run.language, run.data)
 
 
 def offer_form(run: Run) -> None:

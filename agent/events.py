@@ -163,7 +163,7 @@ class ToolCall(StreamEvent):
 
 
 class ToolResult(StreamEvent):
-    """What one call brought. `content` is what the model is told; `data` has `display_type`, `tool_call_id`, `tool_name`,
+    """The result of one call. `content` is the text for the model; `data` has `display_type`, `tool_call_id`, `tool_name`,
     `success`, `duration_ms` and what the page shows.
     """
 
@@ -172,7 +172,7 @@ class ToolResult(StreamEvent):
 
 
 class Reflection(StreamEvent):
-    """What is done differently from what one would expect, and why: a model that failed, a limit that was reached."""
+    """A notice: what the run did differently, and why (a model failed, a limit was reached)."""
 
     response_type: Literal["reflection"] = "reflection"
 
@@ -209,7 +209,7 @@ class SlotState(StrEnum):
 
 
 class Slot(StreamEvent):
-    """What happens to a slot before its turn; a client that knows no slots passes it over. `data.slot` is its number.
+    """The state of a slot before its turn; clients without slots ignore it. `data.slot` is its number.
 
     `data.state`: `checking`, a model reads it, and `data.sources` names its sources; `settled`, it is told early: `content` and `data` as
     its `answer` will have them; `left_out`, nothing of it is shown.

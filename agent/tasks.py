@@ -10,7 +10,7 @@ from agent.models import SetRun
 from agent.parts import import_part_modules
 from agent.question_sets.selectors import claim_stalled_runs
 from agent.runs.reaper import close_abandoned_runs
-from agent.verified_answers.review import flag_changed_answers
+from agent.verified_answers.review import delete_unreachable_answers, flag_changed_answers
 from agent.verified_answers.wordings import embed_missing_wordings
 
 PARTS = import_part_modules("tasks")  # imported here, so that workers know their tasks
@@ -38,8 +38,9 @@ def evaluate_next(run_id: str) -> None:
 
 @shared_task(name="agent.review_verified_answers")
 def review_verified_answers() -> None:
-    """Flag verified answers whose sources have changed, and embed wordings without a vector."""
+    """Flag verified answers whose sources have changed, delete those that nobody can read, and embed wordings without a vector."""
     flag_changed_answers()
+    delete_unreachable_answers()
     embed_missing_wordings()
 
 

@@ -204,6 +204,18 @@ _REASONS = {
 }
 
 
+_ABOUT_NAMES = {
+    ER.BAD_FIELD_ERROR,
+    ER.NO_SUCH_TABLE,
+    ER.NON_UNIQ_ERROR,
+    ER.PARSE_ERROR,
+    ER.SP_DOES_NOT_EXIST,
+    ER.WRONG_FIELD_WITH_GROUP,
+    ER.MIX_OF_GROUP_FUNC_AND_FIELDS,
+    ER.INVALID_GROUP_FUNC_USE,
+}
+
+
 def _build_unavailable_error(address: Address, error: Exception) -> SourceUnavailable:
     if isinstance(error, AddressRefused):
         return SourceUnavailable(str(error))
@@ -216,7 +228,7 @@ def _convert_query_error(error: pymysql.MySQLError, limits: StatementLimits) -> 
     return (
         build_timeout_refusal(limits.seconds)
         if code in _TOO_LATE
-        else build_database_refusal(message[0] if message else code)
+        else build_database_refusal(message[0] if message else code, is_about_names=code in _ABOUT_NAMES)
     )
 
 

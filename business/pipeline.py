@@ -189,8 +189,8 @@ def choose_preferred_readings(found: Readings, question: DataQuestion) -> Readin
 def find_matching_sources(sources: Sequence[OpenSource], question: DataQuestion) -> list[OpenSource]:
     """Return the source that a question is about; several in a tie.
 
-    The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
-    says none, the one with things that lie nearest to it.
+    Prefer the source matching most of the question; on a tie the conversation's source, or a database before spreadsheets.
+    Where no word matches, prefer the source nearest in meaning.
     """
     scores = (
         {opened.source.pk: count_known_characters(opened, question) for opened in sources} if len(sources) > 1 else {}

@@ -41,9 +41,7 @@ urlpatterns = [
     ),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
-        "docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="api:schema", template_name="api_docs.html"),
-        name="docs",
+        "docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema", template_name="api_docs.html"), name="docs"
     ),
     re_path("", NoSuchAddress.as_view(schema=None)),
 ]

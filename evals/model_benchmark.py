@@ -31,7 +31,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.progress import show_progress_bar
 from evals.model_script import GROUPS, QUERY, SOURCE, Script, ScriptedQuestion, Sentence, load_questions
 from evals.report import Report, Row
-from evals.scripted_service import Call, Pace, PacedService, served
+from evals.scripted_service import Call, PacedService, ReplyPace, served
 from knowledge.retrieval.search import search
 
 PLAIN = ("prompt_tokens", "first_sentence_s", "end_s")
@@ -77,7 +77,7 @@ class Seen:
 class ModelBenchmark:
     """Measures the product's runs beside calls of the same model with the same evidence, which nobody checks. pace: of the model."""
 
-    def __init__(self, pace: Pace = Pace()) -> None:  # noqa: B008 - frozen
+    def __init__(self, pace: ReplyPace = ReplyPace()) -> None:  # noqa: B008 - frozen
         self._pace = pace
 
     help = (

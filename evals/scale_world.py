@@ -10,6 +10,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from authz.principal import Principal
+from copilot_site.lib.database import hold_process_lock
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import show_progress_bar
 from evals.rights_world import make_tree
@@ -115,9 +116,10 @@ class Scale:
             )
         if there < wanted:
             drop_indexes(self.space_id)  # inserting into them takes many times longer than building them
-            for number in show_progress_bar(range(there, wanted), desc="passages", unit=f"{BATCH}"):
-                with transaction.atomic():
-                    self._write(number)
+            with hold_process_lock("tend indexes"):  # a worker of this home would build them meanwhile, row by row
+                for number in show_progress_bar(range(there, wanted), desc="passages", unit=f"{BATCH}"):
+                    with transaction.atomic():
+                        self._write(number)
         folders = Folder.unscoped.filter(knowledge_base=self.base)
         with connection.cursor() as cursor:
             if sum(folders.values_list("chunk_count", flat=True)) != self.passages:

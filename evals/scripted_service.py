@@ -1,8 +1,8 @@
 """Serve a language model that replies what a function says, over real HTTP, so that everything but the model can be measured.
 
-`PacedService` has the pace of a hosted model. The first token comes after a time of its own (`Pace`) and that for reading the prompt; the
-others follow evenly. What was read before is not read again: of each request the tools, then the messages, are compared with every earlier
-one since `forget`, and the tokens of the longest common beginning count as cached. They are told in `usage.prompt_tokens_details` and
+`PacedService` has the pace of a hosted model. The first token comes after a time of its own (`ReplyPace`) and that for reading the prompt;
+the others follow evenly. What was read before is not read again: of each request the tools, then the messages, are compared with every
+earlier one since `forget`, and the tokens of the longest common beginning count as cached. They are in `usage.prompt_tokens_details` and
 cost no time, as with services that cache prompts. Tokens are counted as the product counts them.
 """
 
@@ -101,7 +101,7 @@ def _frame(event: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Pace:
+class ReplyPace:
     """The pace of a hosted model. first_s: to the first token, besides the reading. read, written: tokens a second."""
 
     first_s: float = 0.6
@@ -127,7 +127,7 @@ class Call:
 class PacedService:
     """Answers the requests of a run, for `served`. calls: in the order of their coming."""
 
-    def __init__(self, reply: Callable[[Request], Delta], pace: Pace) -> None:
+    def __init__(self, reply: Callable[[Request], Delta], pace: ReplyPace) -> None:
         self._reply, self._pace = reply, pace
         self._lock = threading.Lock()
         self.calls: list[Call] = []

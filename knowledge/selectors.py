@@ -117,12 +117,6 @@ def filter_visible_passage_ids(principal: Principal, chunk_ids: Iterable[UUID]) 
         return {pk for (pk,) in cursor.fetchall()}
 
 
-def find_visible_passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
-    """Return one passage; raises NotFound, the same for missing and forbidden."""
-    row = get_visible(Chunk, principal, id=chunk_id)
-    return build_shown_passage(row)
-
-
 def list_document_passages(principal: Principal, document: Document) -> list[ShownPassage]:
     """Return all passages of the version that answers, in order."""
     lookup = {"version_id": document.current_version_id, "document": document, "is_retired": False}
@@ -131,8 +125,7 @@ def list_document_passages(principal: Principal, document: Document) -> list[Sho
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """Return the invisible folders whose names this person may be told; none for anonymous people, and none through a token
-    for one folder.
+    """Return the hidden folders whose names this person may see; none for anonymous people or through a token for one folder.
 
     Only `id` and `name` may be shown; everything else of such a folder stays hidden.
     """

@@ -14,7 +14,7 @@ from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Value
 
 NAME_LENGTH, VALUE_LENGTH = 60, 300
-MAX_STATED, STATED_LENGTH = 100, 2_000  # what a file says of itself: values, and characters of one
+MAX_STATED, STATED_LENGTH = 100, 2_000  # metadata in a file: number of values, and characters of one
 _LARGEST = 1e15
 _APART = re.compile(r"[\s_-]+")
 

@@ -75,6 +75,8 @@ def wrong(catalogue: Path, sources: dict[Text, str]) -> Iterator[str]:
     for (context, text), source in sorted(sources.items(), key=lambda item: item[0][1]):
         if (context, text) not in current:
             yield f"missing: {text!r}{f' in the context {context!r}' if context else ''} ({source})"
+    if any(entry.occurrences for entry in entries):
+        yield "delete the lines `#:`: places change with every edit"
     for entry in current.values():
         if not entry.translated() or entry.fuzzy:
             yield f"not translated: {entry.msgid!r}"

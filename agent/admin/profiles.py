@@ -147,9 +147,8 @@ class AgentProfileAdmin(SettingsAdmin):
             bases = KnowledgeBase.unscoped.filter(Q(pk__in=of_theirs) | Q(pk__in=chosen.values("knowledge_bases")))
             kwargs["queryset"] = bases.order_by("name")
         if db_field.name == "groups":
-            kwargs["widget"] = FilteredSelectMultiple(
-                _("groups"), is_stacked=False
-            )  # what stands in the lists, not what it is for
+            # label of the lists: the choices, not the field's purpose
+            kwargs["widget"] = FilteredSelectMultiple(_("groups"), is_stacked=False)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
 

@@ -138,9 +138,7 @@ def is_derived_amount(claimed: TextQuantity, quantities: Sequence[TextQuantity],
 
 
 def find_quote_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
-    """Return how the sentence contradicts the words that a judge quotes for it, in a word of ours.
-
-    "" where it does not.
+    """Return how the sentence contradicts the words that a judge quotes for it, as a key of `checks`; "" where it does not.
 
     A judge may obey a document, or be a small model that believes everything it reads. evidence: all of it. question:
     names in it may be repeated. also: calculations of the run. today: the reference date for relative times.

@@ -76,7 +76,7 @@ def parse_cell_number(cell: str) -> Decimal | None:
 
 
 def parse_evidence_table(text: str) -> EvidenceTable | None:
-    """Return the first table of a text with what is said around it.
+    """Return the first table of a text with the conditions and scope written around it.
 
     None where there is neither a table nor a single value.
     """

@@ -40,9 +40,9 @@ WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
 
 @dataclass
 class Conversation:
-    """turns: the messages. offered: tools and controls in a fixed order. ended: how the model ended it without writing.
+    """turns: the messages. offered: tools and controls in a fixed order. ended: the control that ended it without an answer.
 
-    must_write: it was told to write now. is_asked_again: told once to use the language of the question. is_over:
+    must_write: the model was told to write now. is_asked_again: it was told once to use the question's language. is_over:
     nothing follows.
     """
 

@@ -34,7 +34,7 @@ def fence_facts(kind: str, lines: Iterable[str]) -> str:
 
 
 def remove_fences(output: str) -> str:
-    """Return an output without the fences: titles and places in them, the evidence, and the text around it."""
+    """Return an output without the fences: their titles, the evidence, and the text around it."""
     return html.unescape(_FENCE.sub(r"\1", output))
 
 
@@ -44,7 +44,7 @@ def unescape_fenced_text(output: str) -> str:
 
 
 def fence_evidence(
-    item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False, verified: str = ""
+    item: EvidenceItem, *, number: int | None = None, is_unapproved: bool = False, verified: str = ""
 ) -> str:
     """Fence a piece of evidence as data: the fence says what it is and where it is from.
 
@@ -64,6 +64,6 @@ def fence_evidence(
     if item.type == "web_page":
         read_at = item.source.read_at.isoformat(timespec="minutes") if item.source.read_at else ""
         marks.append(f'from="outside" url="{html.escape(item.source.uri or "")}" read_at="{read_at}"')
-    title = html.escape(" > ".join(filter(None, (item.source.title, place))))
+    title = html.escape(item.source.title)
     text = escape_document_text(truncate_middle(item.text, PASSAGE_CHARACTERS))
     return f'<evidence {" ".join(marks)} title="{title}">\n{text}\n</evidence>'

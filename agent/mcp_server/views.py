@@ -30,7 +30,7 @@ PREFIX = "mcp-"
 
 
 class McpServer(PrincipalView):
-    """Programs alone come here: a session of the pages opens nothing, and pages of other origins are refused."""
+    """For programs only: sessions of the site do not sign in here, and pages of other origins are refused."""
 
     authentication_classes = [McpAuthentication]
     token_scopes = {"post": (TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL)}

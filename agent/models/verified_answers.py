@@ -81,15 +81,15 @@ class VerifiedAnswer(models.Model):
         """Return a filter for answers that this person holds the right to.
 
         Texts in readable folders with this right, all of whose sources they may read now; statements over data sources
-        that they manage. Answers whose sources are gone are visible to keepers only.
+        that they manage. Answers whose sources are gone are visible to keepers only, who could read these before.
         """
         sources = VerifiedSource.objects.filter(answer=OuterRef("pk"))
         seen = Q(document__in=Document.objects.visible_to(principal).values("pk"))
         seen |= Q(document=None, data_source__in=list_wholly_askable_sources(principal).values("pk"))
         readable = select_folder_ids(principal, Right.VIEW)
         if right == Right.MANAGE:
-            lost = Q(document=None, data_source=None) | Q(document__trashed_at__isnull=False)
-            seen |= lost & Q(folder_id__in=readable)
+            seen |= Q(document__trashed_at__isnull=False, document__trashed_from_id__in=readable)
+            seen |= Q(document=None, data_source=None, folder_id__in=readable)
         texts = Q(folder_id__in=readable) & ~Q(Exists(sources.exclude(seen)))
         if right != Right.VIEW:
             texts &= Q(folder_id__in=select_folder_ids(principal, right))
@@ -116,8 +116,9 @@ class VerifiedWording(models.Model):
 class VerifiedSource(models.Model):
     """A source of a verified text: a passage, a whole document, or a data source.
 
-    folder: of the document when it was verified, whose readers may know of it after its deletion. chunk_id: None for
-    the whole version; start, end: the cited span of the passage. layer_sha256: of a data source, as its answer has it.
+    folder: of the deleted document, whose readers may know of it; None while it exists, and where it had rights of its
+    own. chunk_id: None for the whole version; start, end: the cited span of the passage. layer_sha256: of a data source,
+    as its answer has it.
     """
 
     answer = models.ForeignKey(VerifiedAnswer, models.CASCADE, related_name="sources")

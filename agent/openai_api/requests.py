@@ -84,7 +84,7 @@ class AnyOf(serializers.JSONField):
 
 
 class QuestionRequest(OpenAIInput):
-    """What both ways of asking share. A program that needs a form, or calls of its own tools, is told so: text would break it."""
+    """Fields of both request forms. Output formats and calls of the program's own tools are refused: plain text would break it."""
 
     model = serializers.CharField(max_length=200)
     stream = serializers.BooleanField(required=False, allow_null=True, default=False)

@@ -38,7 +38,7 @@ AT_ONCE = 4  # texts per batch before checking that the program is still connect
 
 
 class OpenAIView(PrincipalView):
-    """A view whose refusals are those that OpenAI's clients raise, with our sentences and statuses."""
+    """Refusals have the form that OpenAI's clients read, with our sentences and statuses."""
 
     def handle_exception(self, exc: Exception) -> Response:
         refused: Response = super().handle_exception(exc)

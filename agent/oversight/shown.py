@@ -134,7 +134,7 @@ def list_subject_rows(
 
 
 def _list_subject_documents(principal: Principal, subject: ShownSubject) -> Sequence[Any]:
-    """Return the documents of a subject: of a place those that lie there now, in the trash too, and those deleted there."""
+    """Return the documents of a subject; for a place, those there now (also in the trash) and those deleted there."""
     pk = UUID(subject.id)
     if subject.kind == "document":
         return [[pk]]

@@ -40,7 +40,7 @@ class PalettePlace:
 
 
 NOWHERE: Final = PalettePlace("document", UUID(int=0), "", count=0)
-"""Where nothing is: what takes the place of a condition that this person may not be told any more."""
+"""Replaces a condition this person may no longer see; no document is there."""
 
 
 def build_words_filter(words: str, *fields: str) -> Q:

@@ -25,6 +25,7 @@ MAX_SENTENCES = 3  # highlighted in a passage
 SAID = 0.5  # weight of matching words besides similarity; chosen by hand
 BEGINS = 0.5  # … and of beginning with the requested code or number; chosen by hand
 MIN_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
+MAX_ROWS = 12  # of a table that is highlighted as a whole
 CLOSE = 0.15  # score distance from the best sentence up to which others are highlighted too
 MAX_WEIGHED = 40  # sentences of a passage
 # The threshold from which a passage is relevant at all, on the ranker's scale.
@@ -102,7 +103,20 @@ def select_highlights(question: str, hit: Hit, found: FoundPassages, embedder: E
     scores = _score_sentences(question, hit, sentences, found, embedder)
     order = np.argsort(-scores, kind="stable")[:MAX_SENTENCES]
     near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
-    return tuple(sentences[place][0] for place in sorted(near))
+    return _complete_table(question, tuple(sentences[place][0] for place in sorted(near)), sentences)
+
+
+def _complete_table(question: str, chosen: tuple[Sentence, ...], parts: Sequence[Told]) -> tuple[Sentence, ...]:
+    """Return all rows of a short table where the question names none of the chosen ones: the row with the largest or worst
+    value is often not the most similar one.
+    """
+    rows = tuple(item for item, _under in parts if item.kind == "row" and item.part == chosen[0].part)
+    if len(rows) > MAX_ROWS or not set(chosen) <= set(rows):
+        return chosen
+    asked = frozenset(map(hash_term, find_content_terms(question)))
+    terms = {row: term_ids_of(" ".join(row.cells)) for row in rows}
+    common = frozenset.intersection(*terms.values())
+    return chosen if any(asked & terms[row] - common for row in chosen) else rows
 
 
 def _score_sentences(

@@ -102,7 +102,7 @@ def is_arithmetic(question: str) -> bool:
 
 
 def split_into_steps(question: str, is_data: Callable[[str], bool]) -> QuestionSteps | None:
-    """Split a question in two where the data understand one part, or can count what the other part names.
+    """Split a question in two if the data can answer one part, or count what the other part names.
 
     A condition before a comma is no question: “In Europe, how many customers do we have?” has one part.
     """

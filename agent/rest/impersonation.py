@@ -152,8 +152,6 @@ class _SeeAs(PrincipalView):
 
 
 class _SeenList(_SeeAs):
-    """Subclasses name what the rows are for somebody, and how they are shown."""
-
     token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     filters: type[SeenPage] = SeenPage
 

@@ -12,12 +12,8 @@ from agent.rest.serializers import MessageSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import BINARY, describe_operation
-from copilot_site.lib.http.strict_serializers import Input
+from copilot_site.lib.http.strict_serializers import EmptyBody, Input
 from copilot_site.lib.text.spreadsheets import CsvDownload
-
-
-class SameQuery(Input):
-    """Nothing: the statement and its source are those of the answer."""
 
 
 class Corrected(Input):
@@ -48,13 +44,13 @@ class _NewAnswer(PrincipalView):
 class RunAgain(_NewAnswer):
     @describe_operation(
         "Run the query of an answer again, with the rights you have now",
-        body=SameQuery,
+        body=EmptyBody,
         answer=MessageSerializer,
         status=201,
         problems=(400, 401, 404),
     )
     def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
-        SameQuery.checked(request.data)
+        EmptyBody.checked(request.data)
         return self._build_created_response(pk, rerun_statement(self.principal, ResultPlace(pk, message_id, number)))
 
 

@@ -28,13 +28,13 @@ class SessionSerializer(serializers.ModelSerializer[Session]):
 
 
 class SentenceSerializer(serializers.Serializer[ShownSentence]):
-    """A sentence of an answer. Masked: it stood on a passage that you may not see any more, and says nothing."""
+    """A sentence of an answer. Masked: without text, because you may no longer see its source."""
 
     text = serializers.CharField()
     citations = serializers.ListField(child=serializers.IntegerField())
     is_masked = serializers.BooleanField()
     is_checked = serializers.BooleanField(help_text="False: it was not checked against its source.")
-    is_outside = serializers.BooleanField(help_text="True: it stands on a page of the web.")
+    is_outside = serializers.BooleanField(help_text="True: its source is a web page.")
 
 
 class CitationSerializer(serializers.Serializer[ShownCitation]):
@@ -56,7 +56,7 @@ class CitationSerializer(serializers.Serializer[ShownCitation]):
 
 
 class OfferSerializer(serializers.Serializer[AccessOffer]):
-    """A folder that you may not see and may be told of: its managers can let you in. `state`: of your last request, if any."""
+    """A hidden folder to which you can request access. `state`: of your last request, if any."""
 
     folder_id = serializers.UUIDField()
     name = serializers.CharField()
@@ -149,7 +149,7 @@ class AskedOutsideSerializer(serializers.Serializer[AskedOutside]):
 
 
 class FileSerializer(serializers.Serializer[MadeFile]):
-    """A file that a script made; it can be downloaded for seven days, by whoever asked."""
+    """A file that a script made; who asked can download it for seven days."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -158,7 +158,7 @@ class FileSerializer(serializers.Serializer[MadeFile]):
 
 
 class AttachmentSerializer(serializers.Serializer[Attachment]):
-    """A file of a conversation: read for it alone, by its person alone."""
+    """A file of a conversation; only its person can read it, only in that conversation."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -170,7 +170,7 @@ class AttachmentSerializer(serializers.Serializer[Attachment]):
 
 
 class ToolCallSerializer(serializers.Serializer[ShownToolCall]):
-    """A call of a tool behind an answer. What it was asked and what it brought is told while it happens, and not kept."""
+    """A tool call of an answer. Its arguments and result are streamed, not stored."""
 
     name = serializers.CharField()
     success = serializers.BooleanField()
@@ -207,7 +207,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     asked_outside = AskedOutsideSerializer(many=True)
     files = FileSerializer(many=True)
     attachments = AttachmentSerializer(many=True, help_text="Files that the question was asked with.")
-    notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
+    notice = serializers.CharField(help_text="What the run did differently, and why; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(
         child=serializers.CharField(), help_text="Complete questions to choose from, where the answer asks back."

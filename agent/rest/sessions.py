@@ -31,14 +31,10 @@ from authz.scopes import TokenScope
 from business.sources.data_scope import TableName
 from copilot_site.lib.http.openapi import describe_operation
 from copilot_site.lib.http.pagination import CappedCursor
-from copilot_site.lib.http.strict_serializers import CursorFilters, Filters, Input
+from copilot_site.lib.http.strict_serializers import CursorFilters, EmptyBody, Filters, Input
 from knowledge.rest.search import Within, build_ids_field, build_search_scope
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")
-
-
-class NewSession(Input):
-    """Nothing: a conversation takes its title from its first question."""
 
 
 class TableInput(Input):
@@ -98,7 +94,7 @@ class Sessions(ListModelMixin, PrincipalViewSet):
 
     @describe_operation("Begin a conversation", answer=SessionSerializer, status=201, problems=(400, 401))
     def create(self, request: Request) -> Response:
-        NewSession.checked(request.data)
+        EmptyBody.checked(request.data)
         return Response(self.get_serializer(create_session(self.principal)).data, status.HTTP_201_CREATED)
 
     @describe_operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))

@@ -134,7 +134,7 @@ class Place(Input):
     offset = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="The first `seq` to send; the header `Last-Event-ID`, the last one that was seen, goes before it.",
+        help_text="The first `seq` to send; the header `Last-Event-ID` (the last one seen) takes precedence.",
     )
 
 
@@ -148,7 +148,7 @@ class Stopping(serializers.Serializer[Any]):
 
 
 class StreamView(PrincipalView):
-    """What answers with events."""
+    """Answer with server-sent events."""
 
     content_negotiation_class = WhateverIsAccepted
 

@@ -31,7 +31,7 @@ from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput, NotFound
 from copilot_site.lib.http.openapi import describe_operation
-from copilot_site.lib.http.strict_serializers import Filters, Input
+from copilot_site.lib.http.strict_serializers import EmptyBody, Filters, Input
 from knowledge.rest.search import build_ids_field
 
 READS, KEEPS = (TokenScope.SEARCH, TokenScope.INGEST), (TokenScope.INGEST,)
@@ -146,19 +146,15 @@ class OneVerifiedAnswer(_Answers):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class NothingGiven(Input):
-    """Nothing: the answer stays as it is."""
-
-
 class VerifyAgain(_Answers):
     token_scopes = {"post": KEEPS}
 
     @describe_operation(
-        "Say that a verified answer still holds, with its sources as they are now", body=NothingGiven,
+        "Say that a verified answer still holds, with its sources as they are now", body=EmptyBody,
         answer=VerifiedAnswerSerializer, problems=(400, 401, 403, 404),
     )  # fmt: skip
     def post(self, request: Request, verified_id: UUID) -> Response:
-        NothingGiven.checked(request.data)
+        EmptyBody.checked(request.data)
         confirm_verified_answer(self.principal, verified_id)
         return Response(self._load_shown_answer(verified_id))
 

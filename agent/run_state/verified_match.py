@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from business.results.visibility import Queried
 from knowledge.selectors import ShownPassage
 
-PROVIDER = "verified"  # of an answer that is told as it was verified
+PROVIDER = "verified"  # of an answer given word for word as verified
 SOURCE = "verified answer"  # no data source has this name: theirs have no spaces
 
 

@@ -92,7 +92,9 @@ def _describe_search(run: Run) -> list[str]:
     keepers: dict[str, None] = {}
     for base in bases.values():
         keepers |= dict.fromkeys(
-            user.get_full_name() or user.username for user in find_people_with_right(Right.MANAGE, base)
+            user.get_full_name() or user.username
+            for user in find_people_with_right(Right.MANAGE, base)
+            if user.pk != run.principal.user_id
         )
     whom = str(texts.WHOM_TO_ASK) % {"names": str(texts.COMMA).join(list(keepers)[:KEEPERS_NAMED])}
     return [str(texts.SEARCHED) % {"bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

@@ -16,7 +16,7 @@ from copilot_site.lib.errors import NotFound
 from knowledge.text.language import detect_language
 
 Decision = tuple[str, Ruling, QuestionSteps | None]
-"""The question, complete in itself; what kind it is; its steps, where it has them."""
+"""(self-contained question, its route, its steps or None)."""
 
 
 def decide_by_rules(run: Run, earlier: Earlier | None) -> Decision:

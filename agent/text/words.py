@@ -1,4 +1,4 @@
-"""Words of questions and sentences in both languages: question words, codes, word roots."""
+"""Words of questions and sentences in both languages: question words, content terms, codes."""
 
 import re
 from functools import cache, lru_cache
@@ -14,8 +14,6 @@ from knowledge.text.terms import extract_terms, hash_term
 _FILE: Final = Path(__file__).with_name("wording.yaml")
 _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
-_ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|or|ic|i)\Z")
-_SHORTEST_ROOT = 4  # letters
 EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it is an everyday word; chosen by hand
 
 
@@ -59,11 +57,3 @@ def find_identifiers(text: str) -> frozenset[str]:
     """Return the codes in a text, in lower case: letters and at least two digits."""
     found = (item.rstrip(",-") for item in _SPELT.findall(normalise_text(text)))
     return frozenset(item.lower() for item in found if _CODE.fullmatch(item))
-
-
-@lru_cache(maxsize=50_000)
-def find_word_root(stem: str) -> str:
-    """Return the common root of a word family: deliver, delivery and deliveries; audit and auditor."""
-    while stem.isascii() and stem.isalpha() and (ending := _ENDING.search(stem)) and ending.start() >= _SHORTEST_ROOT:
-        stem = stem[: ending.start()]
-    return stem

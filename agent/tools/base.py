@@ -129,7 +129,7 @@ class ToolOutput:
 
 
 class ToolMistake(Exception):
-    """The model's mistake: it is told in one sentence and may retry.
+    """A mistake of the model, described in one sentence; the model may retry.
 
     readings: complete questions that may have been meant, where the person has to choose.
     """

@@ -44,7 +44,7 @@ from business.statements.run_query import QueryResult, run_query
 from knowledge.text.language import detect_language
 
 PREVIEW_CHARACTERS = 200
-SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of
+SCHEMA_CHARACTERS = 6_000  # of the table descriptions given to a model
 
 
 class QueryArgs(ToolArgs):
@@ -152,7 +152,7 @@ async def _run_statement(ctx: ToolContext, opened: OpenSource, sql: str) -> Quer
 
 
 def _build_not_readable(found: Unanswered) -> NotReadable:
-    """Return why the sources do not answer; an outside caller may write the statement, and is told the tables."""
+    """Return why the sources do not answer; with the tables for outside callers, who may write the statement."""
     if found.choices:
         readings = [choice.text for choice in found.choices]
         return NotReadable(

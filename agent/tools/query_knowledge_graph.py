@@ -14,7 +14,7 @@ from copilot_site.lib.text.one_line import fold_to_one_line
 from knowledge.graph.search import GraphFound, search_graph
 from knowledge.graph.traversal import MAX_HOPS, ReachedEntity
 
-MAX_TOLD = 30  # entities and relations that the model is told of; the page has them all
+MAX_TOLD = 30  # entities and relations shown to the model; the page shows all
 NO_GRAPH = "The knowledge graph knows nothing of what this names, or these knowledge bases have none. A plain search was made instead."
 Query = Annotated[str, Field(min_length=1, max_length=500)]
 

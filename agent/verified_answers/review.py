@@ -10,7 +10,7 @@ from agent.models import Flag, VerifiedAnswer, VerifiedSource
 from audit.actions import Action
 from audit.record import record_action
 from business.statements.verified_sql import compute_layer_sha256
-from knowledge.models import Chunk
+from knowledge.models import Chunk, Document, FolderKind
 
 WITH_SOURCES = Prefetch("sources", VerifiedSource.objects.select_related("document", "data_source"))
 
@@ -79,6 +79,20 @@ def flag_changed_answers() -> int:
     return sum(
         _flag_answer(answer, fault) for answer in iterate_answers_to_review() if (fault := find_answer_fault(answer))
     )
+
+
+def keep_last_folder(document: Document) -> None:
+    """Keep the folder of a document that is about to be deleted, whose readers may know of it; none where it had rights of its own."""
+    place = document.trashed_from or document.access
+    VerifiedSource.objects.filter(document=document).update(folder=place if place.kind == FolderKind.FOLDER else None)
+
+
+def delete_unreachable_answers() -> None:
+    """Delete the texts that nobody can be shown any more: a source is gone, and with it who could read that."""
+    gone = VerifiedSource.objects.filter(document=None, data_source=None, folder=None)
+    for answer in VerifiedAnswer.unscoped.filter(pk__in=gone.values("answer")):
+        record_action(None, Action.VERIFIED_RETIRED, answer, reason=Flag.GONE)
+        answer.delete()
 
 
 @transaction.atomic

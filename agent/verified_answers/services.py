@@ -160,7 +160,7 @@ def _make_document_source(principal: Principal, document_id: UUID) -> VerifiedSo
     document = get_visible(Document, principal, pk=document_id)
     if document.current_version_id is None or document.is_attached:
         raise InvalidInput(_("“%(title)s” cannot be cited: it is not used in answers.") % {"title": document.title})
-    return VerifiedSource(document=document, folder_id=document.folder_id, version_id=document.current_version_id)
+    return VerifiedSource(document=document, version_id=document.current_version_id)
 
 
 def _make_data_source(principal: Principal, name: str) -> VerifiedSource:

@@ -21,7 +21,7 @@ MAX_ITEMS = 5
 ITEM_S = 35.0  # of one page, with its name's look-up, its redirects and the reading of a file
 SHOWN_ADDRESS = 300  # characters
 
-SENTENCES = {  # what the model is told of a page that was not read
+SENTENCES = {  # for the model, about a page that was not read
     Code.INVALID_ADDRESS: "this is no http(s) address",
     Code.NOT_OFFERED: "only addresses that the person wrote or that web_search brought are opened",
     Code.REFUSED: "this host is not allowed here",

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 # Runs as its owner, so that the role of the application needs no right to write the chain. Deferred to the commit, so that
-# the row lock on the head lasts microseconds; the commit does not wait for the disk under it (see audit/durability.py).
+# the row lock on the head lasts microseconds; the commit does not wait for the disk under it (see audit/record.py).
 LINK = """
 CREATE FUNCTION audit_link_entry() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -31,8 +31,6 @@ class Grant:
     is_group: bool
     right: Right
     expires_at: datetime | None = None
-    given_by: str = field(default="", compare=False)
-    given_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,6 @@ class Denied:
     is_group: bool
     right: Right
     reason: str = ""
-    denied_by: str = field(default="", compare=False)
-    denied_at: datetime | None = field(default=None, compare=False)
 
 
 @transaction.atomic
@@ -172,15 +168,12 @@ def has_no_own_rights(row: models.Model) -> bool:
 def list_grants(row: models.Model) -> list[Grant]:
     """Return the grants on this row itself, groups first, by name, expired ones included."""
     rows = [
-        Grant(name, kind == "group", _parse_right(code), expires_at, by or origin, at)
+        Grant(name, kind == "group", _parse_right(code), expires_at)
         for kind, model in _find_grant_models(row).items()
-        for name, code, expires_at, by, origin, at in model.objects.filter(content_object=row).values_list(
+        for name, code, expires_at in model.objects.filter(content_object=row).values_list(
             F("group__name") if kind == "group" else F("user__username"),
             F("permission__codename"),
             "expires_at",
-            "granted_by__username",
-            "origin_name",
-            "granted_at",
         )
     ]
     return sorted(rows, key=_sort_key_of)
@@ -188,15 +181,13 @@ def list_grants(row: models.Model) -> list[Grant]:
 
 def list_denials(row: models.Model) -> list[Denied]:
     """Return the denials on this row itself, groups first, by name."""
-    rows = Denial.objects.filter(**{_place_kind_of(row): row}).select_related("user", "group", "denied_by")
+    rows = Denial.objects.filter(**{_place_kind_of(row): row}).select_related("user", "group")
     shown = [
         Denied(
             row.group.name if row.group else row.user.username if row.user else "",
             row.group is not None,
             Right(row.right),
             row.reason,
-            row.denied_by.username if row.denied_by else "",
-            row.denied_at,
         )
         for row in rows
     ]

@@ -31,12 +31,12 @@ _trees: list[TreeModels] = []
 def register_tree(tree: TreeModels) -> None:
     """Register the tree for rights, once, while apps start."""
     if _trees:
-        raise ImproperlyConfigured("rights stand on one tree")
+        raise ImproperlyConfigured("a tree of rights is already registered")
     _trees.append(tree)
 
 
 def require_tree() -> TreeModels:
     """Return the registered tree; raise ImproperlyConfigured without one."""
     if not _trees:
-        raise ImproperlyConfigured("no app has said what rights stand on")
+        raise ImproperlyConfigured("no tree of rights is registered")
     return _trees[0]

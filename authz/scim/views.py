@@ -24,7 +24,7 @@ READ = ("accept", "content-type", "if-match", "if-none-match")
 
 
 class Scim(PrincipalView):
-    """All of its addresses. Programs alone come here, and of these those whose account may keep accounts and groups."""
+    """Base of all SCIM views: only programs whose account may manage people and groups."""
 
     schema = None  # it describes itself, at /scim/v2/Schemas
     authentication_classes = [TokenAuthentication]

@@ -36,7 +36,7 @@ RECORDED_EVERY = timedelta(hours=1)
 
 
 class TokenRefused(Exception):
-    """The token opens nothing; the text says why to whoever holds its secret."""
+    """The token was refused; the text tells its holder why."""
 
 
 @dataclass(frozen=True)

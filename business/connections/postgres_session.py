@@ -44,6 +44,7 @@ MAX_BYTES = 1_000_000  # of one answer, as text
 PAGE = 11  # rows per batch: one more than the usual ten, to see the end
 _NEXT_PAGE = f"FETCH FORWARD {PAGE} FROM answer".encode()
 GENERIC_PLANS_SINCE = 160_000  # server_version
+WRONG_NAME = "42"  # class of SQLSTATE: syntax, unknown names, types that do not fit
 INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory or disk exhausted
 LIMITS = {
     "lock_timeout": "200",
@@ -98,7 +99,7 @@ async def open_read_only(
     except psycopg.Error as error:
         is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
         raise build_timeout_refusal(limits.seconds) if is_ended else _convert_database_error(error, limits) from error
-    except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
+    except (UnicodeError, OverflowError) as error:  # a lone surrogate in the statement, a year past 9999 in the result
         raise SqlRefused(
             RefusalKind.DATABASE, _("The text or a value in the answer cannot be written here.")
         ) from error
@@ -304,7 +305,9 @@ def _convert_database_error(error: psycopg.Error, limits: StatementLimits) -> Sq
         return SqlRefused(
             RefusalKind.DATABASE, _("A table this question needs is being changed. Ask again in a moment.")
         )
-    return build_database_refusal(error.diag.message_primary or type(error).__name__)
+    return build_database_refusal(
+        error.diag.message_primary or type(error).__name__, is_about_names=(error.sqlstate or "").startswith(WRONG_NAME)
+    )
 
 
 # PostgreSQL has no limit of the memory of one process, Linux has, for a server on this machine under the same account.

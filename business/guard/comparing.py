@@ -18,13 +18,13 @@ from business.guard.growth import COLLECTING, count_collectors, count_node_doubl
 from business.guard.refusal import RefusalKind, SqlRefused
 from business.guard.rules import list_name_parts
 
-# The argument that is searched for in the first one.
+# Position of the argument that the function searches for in its first one.
 _SOUGHT = {"strpos": 1, "position": 1, "replace": 1, "split_part": 1, "string_to_array": 1, "string_to_table": 1}
 _LIKE = frozenset({"~~", "!~~", "~~*", "!~~*"})
 _PIECEWISE = _LIKE | {"@>", "<@", "&&", "?|", "?&"}
 _OF_JSON = frozenset({"-"})  # for JSON it removes keys; for numbers and dates it subtracts
 MAX_STEPS = 3_200_000_000  # some three seconds: 32 characters or values against the longest value
-LIKE_STEPS = 4  # as slow with 8 characters of a pattern
+LIKE_STEPS = 4  # cost of a step of LIKE: it is as slow with 8 characters as others with 32
 
 
 def require_short_comparisons(tree: Tree, *, longer: int) -> None:

@@ -1,10 +1,13 @@
 """Refusals of statements, in words that a person or a model can act on."""
 
+import re
 from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import InvalidInput
+
+_VALUES = re.compile(r"""["'`(].*["'`)]|\d+""", re.DOTALL)  # what a database quotes, and numbers
 
 
 class RefusalKind(StrEnum):
@@ -42,6 +45,10 @@ def build_long_row_refusal() -> SqlRefused:
     return SqlRefused(RefusalKind.COST, _("One row of this is too long to show: ask for single values."))
 
 
-def build_database_refusal(why: object) -> SqlRefused:
-    """Return the refusal for an error of the database itself."""
-    return SqlRefused(RefusalKind.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})
+def build_database_refusal(why: object, *, is_about_names: bool) -> SqlRefused:
+    """Return the refusal for an error of the database itself.
+
+    is_about_names: it quotes the statement. Other errors quote values of rows, which leave only as a recorded result.
+    """
+    shown = str(why) if is_about_names else _VALUES.sub("…", str(why))
+    return SqlRefused(RefusalKind.DATABASE, _("The database refuses the query: %(why)s.") % {"why": shown})

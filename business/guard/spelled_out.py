@@ -81,7 +81,7 @@ def _expand_format(args: list[Tree]) -> Tree | None:
 
 
 def _parse_format_template(template: str) -> list[str | int] | None:
-    """Return its texts, and for each `%s` or `%2$s` the index of its value, from 1; None for other directives."""
+    """Return the template's texts, and the index (from 1) of the value for each `%s` or `%2$s`; None with other directives."""
     if "%" in _VALUE.sub("", template):
         return None
     parts: list[str | int] = []

@@ -303,7 +303,7 @@ class _Titles(Wording):
         return format_days(*self._resolve_time_days(time), self.language)
 
     def _describe_running_times(self, query: LogicalQuery) -> Iterator[str]:
-        """Yield the times that are not over; the names of compared ones say it themselves."""
+        """Yield the periods that have not ended; names of compared periods say it already."""
         if query.comparison is not None and len(query.times) == 1:
             return
         for time in query.times:

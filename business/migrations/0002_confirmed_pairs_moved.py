@@ -1,4 +1,4 @@
-"""Confirmed pairs are verified answers now; `agent.0002` has taken them over."""
+"""Drop confirmed pairs: `agent.0003` has copied them into verified answers."""
 
 from django.db import migrations
 

@@ -15,7 +15,7 @@ class ShownValue(BaseModel):
 
 
 class TableReach(ShownValue):
-    """What of one table a result may stand on. table: `schema.table`. units: org units whose rows; None where it has none."""
+    """The columns and units of one table a result may use. table: `schema.table`. units: org units whose rows; None for all rows."""
 
     table: str
     columns: tuple[str, ...]

@@ -11,7 +11,7 @@ from copilot_site.lib.registry import Registry
 
 
 class Queried(ShownValue):
-    """What a result stands on: a source by name, and what of its tables it could read when it ran."""
+    """The source and tables a result was read from. reach: what it could read of them when it ran."""
 
     source: str
     reach: tuple[TableReach, ...] = ()

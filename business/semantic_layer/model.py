@@ -219,7 +219,7 @@ class SemanticModel(NamedPart):
 
 
 class SemanticLayer(LayerPart):
-    """Everything that is said about one source."""
+    """The meaning of one source's tables, with its time zone, fiscal year and sample questions."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")
     description: str = ""

@@ -1,4 +1,4 @@
-"""Show a draft's progress, and let a manager take its tables over, choosing who reads each one's rows."""
+"""Show a draft's progress; let a manager accept its tables and choose who reads the rows of each."""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode

@@ -155,7 +155,7 @@ class TableEditor:
         return [(form, known.get(str(form["name"].value()))) for form in self.columns]
 
     def changed_table(self) -> SemanticModel:
-        """Return the table as the forms say, with everything as it was that they do not speak of. Raises InvalidInput with one sentence."""
+        """Return the table changed by the forms; what has no field in them stays. Raises InvalidInput with one sentence."""
         checked = {
             form: form.is_valid() for form in (self.fields, self.columns, self.measures)
         }  # each, for what it marks

@@ -106,7 +106,7 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'm')
 
 
 def missing_indexes(connection: psycopg.Connection, models: Iterable[SemanticModel]) -> Iterator[str]:
-    """Yield a statement for each, for the owner to run; of views and tables in partitions nothing is said."""
+    """Yield a CREATE INDEX statement for each missing index, for the owner to run; views and partitioned tables are skipped."""
     for model in models:
         row = connection.execute(_LED, model.place).fetchone()
         rows, led, columns = row or (0, [], [])

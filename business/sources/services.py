@@ -176,7 +176,7 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
 
 
 def _choose_sheets(sources: Iterable[DataSource], question: str) -> list[DataSource]:
-    """Return the spreadsheets that the question names, and those whose columns lie nearest to it, MAX_SHEETS in all."""
+    """Return the spreadsheets that the question names, and those with the nearest columns, MAX_SHEETS in all."""
     sheets = sorted((one for one in sources if one.document), key=lambda one: one.changed_at, reverse=True)
     if len(sheets) <= MAX_SHEETS:
         return sheets
@@ -230,7 +230,7 @@ def is_known_to_sources(text: str, sources: Iterable[OpenSource]) -> bool:
 
 
 def find_still_visible(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
+    """Return the results whose source, tables, columns and org units this person may still query."""
     names = {one.source for one in queried}
     found = _list_visible_sources(principal).filter(name__in=names)
     readable = ((source.name, _read_or_none(_find_readable_tables, principal, source)) for source in found)

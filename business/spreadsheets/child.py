@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 
 CELL_CHARACTERS = 500
+ABOUT_NAMES = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
 BATCH = 10_000  # rows that are only counted
 
 
@@ -33,7 +34,10 @@ def main() -> None:
     try:
         answer = answer_request(request)
     except (duckdb.Error, MemoryError) as error:
-        answer = {"error": str(error).splitlines()[0][:400] if str(error) else "the query needs too much memory"}
+        answer = {
+            "error": str(error).splitlines()[0][:400] if str(error) else "the query needs too much memory",
+            "is_about_names": isinstance(error, ABOUT_NAMES),
+        }
     json.dump(answer, sys.stdout, default=str)
 
 
@@ -50,7 +54,7 @@ def answer_request(request: dict[str, Any]) -> dict[str, Any]:
         if "sql" not in request:
             return {"tables": [_describe_table(base, table["name"]) for table in request["tables"]]}
         if wrong := find_refusal_reason(request["sql"]):
-            return {"error": wrong}
+            return {"error": wrong, "is_about_names": True}
         read = sorted(name.lower() for name in base.get_table_names(request["sql"]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         found = base.execute(request["sql"])

@@ -125,5 +125,5 @@ async def run_in_child(tables: Sequence[LoadedTable], *, sql: str | None, limits
         raise build_timeout_refusal(limits.wall_s)
     found: dict[str, Any] = json.loads(answer)
     if "error" in found:
-        raise build_database_refusal(found["error"])
+        raise build_database_refusal(found["error"], is_about_names=found["is_about_names"])
     return found

@@ -36,11 +36,7 @@ def start_server(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes
     """Start a server in a session of its own, so that Ctrl-C in a terminal reaches us and not the database first."""
     with log.open("ab") as output:
         child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
         )
     _children[child.pid] = child
     return child

@@ -118,7 +118,7 @@ def format_exception_without_values(
 
 OUTAGES = (InterfaceError, psycopg.InterfaceError, redis.ConnectionError, redis.TimeoutError, kombu.exceptions.OperationalError,
            ConnectionRefusedError, ConnectionResetError, BrokenPipeError)  # fmt: skip
-# of SQLSTATE: connections that failed or were too many, a server that stops or starts
+# Of SQLSTATE: connections that failed or were too many, a server that stops or starts
 NOT_THERE = ("08", "53300", "57P")
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -26,6 +26,10 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "GET_LIB_DOC_EXCLUDES": "copilot_site.api.undescribed",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "copilot_site.lib.http.openapi.share_problem_responses",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",

@@ -27,7 +27,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
-# s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
+# s; the database's owner can rewrite entries after the last checkpoint unnoticed
 AUDIT_SIGNED_EVERY_S = 300
 DIRECTORY_SYNC_S = 3600  # s; every account is looked up: a load that a directory bears once an hour
 PERIODS_S = {

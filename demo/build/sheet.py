@@ -47,15 +47,20 @@ def _add_table(sheet: Any, rows: tuple[tuple[str, ...], ...]) -> None:
     for cell in sheet[1]:
         cell.font, cell.fill = Font(bold=True), PatternFill("solid", fgColor="DCEBE9")
     for column in range(1, len(rows[0]) + 1):
-        cells = [sheet.cell(row, column) for row in range(2, len(rows) + 1)]
-        for cell in cells:
+        for place, row in enumerate(rows[1:], start=2):
+            cell = sheet.cell(place, column)
             cell.alignment = Alignment(wrap_text=True, vertical="top")
-            cell.number_format = (
-                "#,##0.##" if isinstance(cell.value, float) else "#,##0" if isinstance(cell.value, int) else "@"
-            )
+            cell.number_format = _choose_number_format(row[column - 1])
         width = max(sum(1 if character.isascii() else 2 for character in row[column - 1]) for row in rows)
         sheet.column_dimensions[get_column_letter(column)].width = min(width + 3, WIDEST)
     sheet.freeze_panes = "A2"
+
+
+def _choose_number_format(text: str) -> str:
+    """Return the format that shows a cell as its source has it: a year has no thousands."""
+    if not NUMBER.fullmatch(text):
+        return "@"
+    return ("#,##0" if "," in text else "0") + (".##" if "." in text else "")
 
 
 def _add_notes(sheet: Any, texts: tuple[str, ...]) -> None:

@@ -81,11 +81,6 @@ def compute_rarity(word: str) -> float:
     return -math.log(max(share, RAREST))
 
 
-def find_word_frequency(word: str) -> float:
-    """Return a word's frequency in everyday Chinese, 0 … 1; 0 for a word that is not common."""
-    return _load_chinese_rates().get(word, 0.0)
-
-
 def load_dictionary(cache_dir: Path) -> Dictionary:
     """Return the dictionary whose index lies under `cache_dir`. Raises DictionaryMissing where there is none."""
     file = locate_index_file(cache_dir)

@@ -36,7 +36,7 @@ class OfficePreview:
 
 @dataclass(frozen=True)
 class PlacedPicture:
-    """A picture inside a part. before: how many of the part's blocks stand before it. page: the slide that it stands on."""
+    """A picture inside a part. before: number of the part's blocks before it. page: its slide."""
 
     url: str
     before: int

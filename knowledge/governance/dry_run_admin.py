@@ -35,14 +35,14 @@ def render_effects_page(
     context: title, way ((address, name) above), back and back_name, action (where the change is posted again), asked or sentence.
     fields: names of the form that was posted.
     """
-    shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
+    shown, by = {"gained": effects.gained_documents, "lost": effects.lost_documents}, Principal.of(request.user)
     return render_admin_page(
         request,
         "admin/rights/confirm.html",
         {
             **context,
             "effects": effects,
-            "titles": {name: list_document_titles(ids, most=MAX_TITLES) for name, ids in shown.items()},
+            "titles": {name: list_document_titles(by, ids, most=MAX_TITLES) for name, ids in shown.items()},
             "fields": [(name, value) for name in fields for value in request.POST.getlist(name)],
             "is_again": "confirmed" in request.POST,
         },

@@ -61,9 +61,12 @@ def list_bases_of_places(places: Mapping[UUID, UUID]) -> QuerySet[KnowledgeBase]
     return KnowledgeBase.unscoped.filter(pk__in=set(places.values())).order_by("name")
 
 
-def list_document_titles(document_ids: Collection[UUID], *, most: int) -> list[str]:
-    """Return the titles of documents whose rights are governed, by name."""
-    rows = Document.unscoped.filter(pk__in=document_ids).order_by("title")
+def list_document_titles(principal: Principal, document_ids: Collection[UUID], *, most: int) -> list[str]:
+    """Return the titles of the documents among these whose rights this person may see, by name.
+
+    A change at a base may reach folders that others govern; what lies there is counted, not named.
+    """
+    rows = filter_reviewed_rows(Document, principal).filter(pk__in=document_ids).order_by("title")
     return list(rows.values_list("title", flat=True)[:most])
 
 

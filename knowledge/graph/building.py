@@ -154,7 +154,7 @@ def _build_names(texts: Iterable[str]) -> Names:
 
 AT_ONCE = 200  # passages
 
-# A name stands only where its rarest word does; the index of terms finds those passages.
+# A name can only occur where its rarest word does: the index of terms finds those passages.
 _RAREST = """
 SELECT DISTINCT ON (n.place) f.term_id
 FROM unnest(%(places)s::int[], %(terms)s::int[]) AS n(place, term)

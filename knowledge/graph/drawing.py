@@ -54,7 +54,7 @@ class GraphDrawing:
 
 
 def build_picture(principal: Principal, around: Neighbourhood) -> GraphDrawing:
-    """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
+    """Return the picture of a neighbourhood; each line has a passage that this person may read."""
     shown = around.entities[:MAX_NODES]
     nodes = {node.entity.id: node for node in _place_entities(shown)}
     rows = GraphMention.objects.visible_to(principal).filter(entity__in=list(nodes)).order_by("chunk_id", "entity_id")

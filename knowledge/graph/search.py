@@ -54,9 +54,7 @@ def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int
 
 
 def merge_graph_hits(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[Shown]:
-    """Return the best hits, and in the last PLACES documents that only the graph found: it adds, and takes nothing away
-    from what a question finds by its own words.
-    """
+    """Return the best hits; the last PLACES (a share) go to documents that only the graph found, if there are any."""
     first = list(plain[: max(top_k - round(top_k * PLACES), 1)])
     there = {passage.document_id for passage, _score in first}
     others: dict[UUID, Shown] = {}

@@ -20,7 +20,7 @@ from knowledge.models import Document, GraphEntity
 @require_safe
 @require_sign_in
 def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """Show what a document names, and what else is said of it."""
+    """Show the entities that a document names, and their relations."""
     document = get_visible(Document, principal, pk=document_id)
     around = traverse_from_document(principal, document.pk)
     record_action(principal, Action.EVIDENCE_SHOWN, document, detail={"graph": len(around.entities)})
@@ -37,7 +37,7 @@ def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -
 @require_safe
 @require_sign_in
 def of_entity(request: HttpRequest, principal: Principal, entity_id: UUID) -> HttpResponseBase:
-    """Show what is said of an entity, in passages that this person may read."""
+    """Show the relations of an entity, from passages that this person may read."""
     entity = get_visible(GraphEntity, principal, pk=entity_id)
     around = traverse_from_entity(principal, entity.pk)
     record_action(principal, Action.EVIDENCE_SHOWN, entity.knowledge_base, detail={"graph": len(around.entities)})

@@ -18,7 +18,7 @@ from knowledge.text.terms import build_sparse_vector, compute_lexical_weights, c
 from knowledge.webhooks.announcing import announce_document
 
 published: Registry[Callable[[UUID], None]] = Registry("reader of what is published")
-"""What is told of each document whose new version answers, inside the transaction: for apps above this one."""
+"""Callbacks of upper apps in the publishing transaction, with the document's id."""
 
 
 def publish_version(version: DocumentVersion, _report: Callable[[int, int], None]) -> Written:

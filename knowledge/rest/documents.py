@@ -46,7 +46,7 @@ class DocumentFilters(Filters):
     knowledge_base = serializers.UUIDField(required=False, help_text="Only documents of this knowledge base.")
     folder = serializers.UUIDField(required=False, help_text="Only documents directly in this folder.")
     parse_status = serializers.ChoiceField(
-        choices=ParseStatus.choices, required=False, help_text="Only documents whose newest version stands there."
+        choices=ParseStatus.choices, required=False, help_text="Only documents whose newest version has this status."
     )
 
 

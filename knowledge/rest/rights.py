@@ -1,4 +1,4 @@
-"""Rights for whoever governs places: what a set of changes would do, folders by groups, and everybody's effective access."""
+"""Rights for those who govern places: effects of a change set, folders by groups, effective access of all."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,6 +14,7 @@ from authz.explanations.explain import Explanation, PathStep, Reason, StepKind
 from authz.explanations.impact import Effects, PersonEffect, RightDelta
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
+from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.http.openapi import BINARY, describe_operation
@@ -52,12 +53,10 @@ class OneChange(Input):
     reason = serializers.CharField(default="", allow_blank=True, max_length=500, help_text="Of a denial.")
     copy = serializers.BooleanField(default=False, help_text="Keep what is granted from above on the place itself.")
     parent = serializers.UUIDField(  # type: ignore[assignment]  # a declared field leaves the class
-        default=None, allow_null=True, help_text="The folder to lie in."
+        default=None, allow_null=True, help_text="The new parent folder."
     )
     unit = serializers.CharField(default="", allow_blank=True, help_text="The name of an org unit.")
-    below = serializers.CharField(
-        default="", allow_blank=True, help_text="The unit it is to lie in; empty: at the top."
-    )
+    below = serializers.CharField(default="", allow_blank=True, help_text="The new parent unit; empty: at the top.")
 
 
 class Changes(Input):
@@ -83,9 +82,7 @@ class PersonEffectSerializer(serializers.Serializer[PersonEffect]):
 
 class SideSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField()
-    documents = serializers.IntegerField(
-        help_text="That somebody may be answered from after it and not before, or back."
-    )
+    documents = serializers.IntegerField(help_text="Documents that somebody gains (or loses) as sources of answers.")
     titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MAX_TITLES}.")
 
 
@@ -110,7 +107,7 @@ class PreviewOfChanges(PrincipalView):
     def post(self, request: Request) -> Response:
         given = Changes.checked(request.data)
         effects = preview_changes(self.principal, [_build_asked_change(item) for item in given["changes"]])
-        return Response(self.get_serializer(_format_effects(effects)).data)
+        return Response(self.get_serializer(_format_effects(self.principal, effects)).data)
 
 
 class WhichBase(Input):
@@ -178,16 +175,17 @@ def _build_asked_change(given: dict[str, Any]) -> WrittenChange:
     return WrittenChange(**given, rights=rights, ends_at=compute_end_of_day(until) if until else None)
 
 
-def _format_effects(effects: Effects) -> dict[str, Any]:
+def _format_effects(by: Principal, effects: Effects) -> dict[str, Any]:
     return {
-        "gained": _summarise_side(len(effects.gaining), effects.gained_documents),
-        "lost": _summarise_side(len(effects.losing), effects.lost_documents),
+        "gained": _summarise_side(by, len(effects.gaining), effects.gained_documents),
+        "lost": _summarise_side(by, len(effects.losing), effects.lost_documents),
         "people": effects.people,
     }
 
 
-def _summarise_side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
-    return {"people": people, "documents": len(documents), "titles": list_document_titles(documents, most=MAX_TITLES)}
+def _summarise_side(by: Principal, people: int, documents: Collection[UUID]) -> dict[str, Any]:
+    titles = list_document_titles(by, documents, most=MAX_TITLES)
+    return {"people": people, "documents": len(documents), "titles": titles}
 
 
 class NewRequest(Input):
@@ -221,9 +219,7 @@ class AccessRequests(ListModelMixin, PrincipalView):
     def get_serializer_context(self) -> dict[str, Any]:
         return {**super().get_serializer_context(), "named": find_nameable_folders(self.principal)}
 
-    @describe_operation(
-        "List what you have asked to be let into", answer=AccessRequestSerializer(many=True), problems=(400, 401)
-    )
+    @describe_operation("List your requests for access", answer=AccessRequestSerializer(many=True), problems=(400, 401))
     def get(self, request: Request) -> Response:
         return self.list(request)
 
@@ -272,7 +268,7 @@ class RuleSerializer(serializers.Serializer[Considered]):
 
 
 class ExplanationSerializer(serializers.Serializer[Explanation]):
-    """`rule` is what the answer stands on; none where nothing is granted."""
+    """`rule`: the one that decides; null where nothing is granted."""
 
     user = serializers.CharField(source="person.username")
     right = serializers.ChoiceField(choices=Right.choices)

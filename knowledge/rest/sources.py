@@ -1,4 +1,4 @@
-"""Sources of documents: made, tried, read now and looked at by whoever looks after them."""
+"""Sources of documents, for their managers: list, create, test, read now."""
 
 from typing import Any
 from uuid import UUID
@@ -49,7 +49,10 @@ class NewSource(TriedSource):
     folder = serializers.UUIDField(help_text="The folder that it fills.")
     every_minutes = serializers.ChoiceField(choices=Every.choices, default=Every.DAY.value)
     grace_hours = serializers.IntegerField(
-        default=24, min_value=0, max_value=24 * 365, help_text="What is gone out there answers here for so long."
+        default=24,
+        min_value=0,
+        max_value=24 * 365,
+        help_text="Hours for which documents removed at the source stay in answers.",
     )
     most_per_minute = serializers.IntegerField(default=0, min_value=0, max_value=60_000, help_text="Requests; 0: all.")
     takes_rights = serializers.BooleanField(
@@ -94,7 +97,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 
 
 class PreviewSerializer(serializers.Serializer[SourcePreview]):
-    """What would come: so many pages, at least so many where `is_more`; the first ten titles."""
+    """What a run would bring: number of pages (at least so many if `is_more`) and the first ten titles."""
 
     count = serializers.IntegerField()
     is_more = serializers.BooleanField()
@@ -103,7 +106,7 @@ class PreviewSerializer(serializers.Serializer[SourcePreview]):
 
 
 class OriginSerializer(serializers.Serializer[SourceOrigin]):
-    """`checked_at`: when it was last seen out there as it is here; `gone_at`: since when it is missed."""
+    """`checked_at`: when it last matched the source; `gone_at`: since when the source lacks it."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not where values come from
     noun = serializers.CharField()

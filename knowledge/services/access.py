@@ -97,7 +97,7 @@ def restore_inheritance(by: Principal | None, place: Folder | Document) -> None:
 
 @transaction.atomic
 def set_discoverable(by: Principal | None, folder: Folder, *, is_discoverable: bool) -> None:
-    """Set whether people who may not see a folder may be told its name. Raises NotFound, PermissionDenied."""
+    """Set whether people without access to a folder may see its name. Raises NotFound, PermissionDenied."""
     require_manage(by, folder)
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(is_discoverable=is_discoverable)
     if changed.update(is_discoverable=is_discoverable):

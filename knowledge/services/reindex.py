@@ -126,7 +126,7 @@ def _restart_stages(version: DocumentVersion, stages: Sequence[str]) -> None:
         status=StageStatus.PENDING, items_done=0, items_total=None, started_at=None, finished_at=None
     )
     version.parse_status, version.attempts, version.queue = ParseStatus.PENDING, 0, "bulk"
-    version.queued_at = timezone.now()  # the reaper finds it, should nobody go on with it
-    version.lease = version.lease_expires_at = None  # whoever cuts its passages meanwhile writes nothing more
+    version.queued_at = timezone.now()  # the reaper finds it if no worker continues
+    version.lease = version.lease_expires_at = None  # a worker that is cutting its passages can write no more
     version.save(update_fields=["parse_status", "attempts", "queue", "queued_at", "lease", "lease_expires_at"])
     record_action(None, Action.DOCUMENT_REREAD, document, detail={"version": version.number})

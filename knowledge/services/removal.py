@@ -13,6 +13,7 @@ from django.db.models import Q
 from audit.actions import Action
 from audit.record import record_action
 from authz.principal import Principal
+from copilot_site.lib.registry import Registry
 from knowledge.graph.storage import delete_document_graph
 from knowledge.ingestion.publish import unpublish_document
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, GraphMention, SourceItem
@@ -20,6 +21,8 @@ from knowledge.page_images import list_stored_images
 
 logger = logging.getLogger(__name__)
 
+removing: Registry[Callable[[Document], None]] = Registry("reader of what is deleted")
+"""Called with each document that is about to be deleted for good, inside the transaction: for apps above this one."""
 Files = list[tuple[UUID, Storage, list[str]]]
 """Of each version its id, its storage, and the names there of its original and its blocks."""
 
@@ -44,6 +47,8 @@ def _delete_rows(by: Principal | None, document: Document) -> None:
     record_action(by, Action.DOCUMENT_DELETED, document, detail=detail)
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
     gone, nodes = copy(document), _find_own_nodes(document)
+    for prepare in removing:
+        prepare(document)
     unpublish_document(document)
     delete_document_graph(document)
     SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else recreated without exceptions

@@ -116,8 +116,8 @@ class DriveItem:
 
 @dataclass(frozen=True)
 class Drive:
-    """All that lies in a drive, by id. link: tells what changed since. is_hierarchical: whether only what has permissions of its own
-    is told with a `shared` facet.
+    """All items of a drive, by id. link: the next request for changes. is_hierarchical: whether only items with permissions of
+    their own have a `shared` facet.
     """
 
     items: Mapping[str, DriveItem]

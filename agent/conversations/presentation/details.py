@@ -10,7 +10,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.highlights import highlight_question_words
-from agent.conversations.presentation.message import Around, CitedPassage, ReadBesides, ShownCitation, ShownMessage
+from agent.conversations.presentation.message import (
+    AnswerDetails,
+    CitedPassage,
+    ReadBesides,
+    ShownCitation,
+    ShownMessage,
+)
 from agent.conversations.presentation.similar_titles import find_similar_titles
 from agent.conversations.presentation.steps import format_seconds, summarise_steps
 from agent.conversations.presentation.visibility import conversation_reader_of
@@ -30,7 +36,7 @@ Places = Mapping[UUID, DocumentLocation]
 
 def build_answer_details(
     principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]
-) -> dict[UUID, Around]:
+) -> dict[UUID, AnswerDetails]:
     """Return the details around each answer by message, under today's rights. shown, rows: the same messages."""
     rows = list(rows)
     principal = conversation_reader_of(principal, rows)
@@ -52,9 +58,9 @@ def _read_question(row: Message) -> str:
     return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
-def _build_details(message: ShownMessage, row: Message, places: Places) -> Around:
+def _build_details(message: ShownMessage, row: Message, places: Places) -> AnswerDetails:
     sources = tuple(_yield_cited_passages(message, _read_question(row), places))
-    return Around(
+    return AnswerDetails(
         sources,
         tuple(_yield_uncited_documents(message, places))[:MAX_READ],
         summarise_steps(row.state),

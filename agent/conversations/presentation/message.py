@@ -169,8 +169,10 @@ class ReadBesides:
 
 
 @dataclass(frozen=True)
-class Around:
-    """took: duration of the whole run, in words; "" where not recorded.
+class AnswerDetails:
+    """Hold the details shown around an answer.
+
+    took: duration of the whole run, in words; "" where not recorded.
 
     ending, foot: as `presentation.outcome` has them.
 
@@ -240,7 +242,7 @@ class ShownMessage:
     attachments: tuple[Attachment, ...] = ()
     hidden_attachments: int = 0
     branches: Branches | None = None
-    around: Around | None = None
+    around: AnswerDetails | None = None
 
     @property
     def faults(self) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ is meant, both meanings are offered.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -26,7 +27,7 @@ from business.logical_query.times import count_whole_months, shift_time
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_currency
 from business.parsing.reader.heads import DOWN, QueryHead, convert_to_share
-from business.parsing.reader.items import items_of
+from business.parsing.reader.items import QuestionItem, items_of
 from business.parsing.reader.leads import Lead, find_lead
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import (
@@ -37,7 +38,7 @@ from business.parsing.reader.parser import (
     list_state_readings,
     parse,
 )
-from business.parsing.reader.units import normalise_text
+from business.parsing.reader.units import build_lookup_key, normalise_text
 from business.parsing.reader.words import load_words
 
 MAX_READINGS = 24
@@ -51,7 +52,9 @@ def apply_follow_up(question: str, earlier: LogicalQuery, lexicon: Lexicon, cont
         return step
     lead = find_lead(question)
     alone = parse(question, lexicon, context)
-    kinds = {ref.kind for item in items_of(question, lexicon, context.today) for ref in item.refs}
+    kinds = {
+        kind for item in items_of(question, lexicon, context.today) for kind in _iterate_named_kinds(item, lexicon)
+    }
     leans = lead.goes_on or lead.refers or (lead.contrasts and not lead.asks)
     fragment = _apply_fragment(lead, earlier, lexicon, context)
     if isinstance(alone, LogicalQuery | Clarification) and not leans and kinds & {"model", "measure"}:
@@ -61,6 +64,16 @@ def apply_follow_up(question: str, earlier: LogicalQuery, lexicon: Lexicon, cont
     if leans:
         return _parse_rest_of_question(lead, lexicon, context)
     return None if "model" in kinds else _clarify_all_or_earlier(alone, earlier, lexicon, context)
+
+
+def _iterate_named_kinds(item: QuestionItem, lexicon: Lexicon) -> Iterator[str]:
+    """Yield the kinds of what an item may mean; “项目的预算” and “project budget” name the table, too."""
+    for ref in item.refs:
+        yield ref.kind
+        if ref.kind == "dimension":
+            _model, dimension = lexicon.catalog.dimension(ref.name)
+            if dimension.type != "time" and build_lookup_key(item.text) not in map(build_lookup_key, dimension.words()):
+                yield "model"
 
 
 def _parse_rest_of_question(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
@@ -75,7 +88,7 @@ def _parse_rest_of_question(lead: Lead, lexicon: Lexicon, context: Context) -> P
 def _clarify_all_or_earlier(
     alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
 ) -> Clarification | None:
-    """Return both readings of “Which has the largest budget?”: of all, or of those asked about; None if it is said."""
+    """Return both readings of “Which has the largest budget?” (of all, or of the earlier result); None if only one applies."""
     if not isinstance(alone, LogicalQuery) or alone.rows is None or _find_query_table(earlier) != alone.rows.model:
         return None
     fields = {entry.field for entry in alone.filters}

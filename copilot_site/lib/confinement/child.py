@@ -42,10 +42,7 @@ def _confine_process(plan: ScriptPlan) -> None:
         namespaces.enter_namespaces(root, readable=plan.readable, writable=plan.writable, devices=devices)
     os.chdir(plan.writable[0])
     rlimits.set_limits(
-        cpu_s=limits.cpu_s,
-        memory_bytes=limits.memory_bytes,
-        file_bytes=limits.file_bytes,
-        open_files=limits.open_files,
+        cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=limits.open_files
     )
     if isolation.namespaces is not Namespaces.NONE:  # where it is counted for this process alone
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.threads, limits.threads))

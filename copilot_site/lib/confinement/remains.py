@@ -19,14 +19,14 @@ def is_over_limits(folders: tuple[Path, ...], limits: ConfinementLimits) -> bool
                 found, size = found + 1, size + _read_file_size(path)
                 if found > limits.files or size > limits.folder_bytes:
                     return True
-    except OSError:  # no rights, or too long a path: its content would go unseen
+    except OSError:  # no rights, or too long a path: its content could not be counted
         return True
     return False
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """Return readable regular files by path below the folder, without links, special files and linked folders. For a folder that
-    is not too much.
+    """Return readable regular files by path below the folder, without links, special files and linked folders. Call it for
+    folders within their limits only.
     """
     found = {}
     for name, path in _iterate_entries(folder):

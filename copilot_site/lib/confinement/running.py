@@ -20,7 +20,7 @@ AT_ONCE = 2  # scripts of this process; each may take as much memory as its limi
 _LOOK_S = 0.1  # between two looks at what was written, or for a free place
 _places = threading.BoundedSemaphore(AT_ONCE)  # runs have event loops of their own
 _KILLED = {-signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.SIGKILL}
-"""What the limit of processor time ends with, seen directly or through the process that waits outside."""
+"""Exit statuses after the CPU limit: of the script itself, or passed on by the process that waits for it."""
 
 
 class Stopped(StrEnum):

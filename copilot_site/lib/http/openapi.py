@@ -7,14 +7,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+PROBLEM_TYPE = "application/problem+json"
 BINARY = OpenApiTypes.BINARY
 PROBLEMS = {
-    400: "What was sent cannot be used; `errors` names each wrong field.",
+    400: "The request is invalid; `errors` names each wrong field.",
     401: "Nobody is signed in, or the token is unknown, expired or revoked.",
-    403: "You may see it, this action is not yours.",
+    403: "You can see it, but lack the right to this action.",
     404: "Missing, or not visible to you: the same answer for both.",
-    409: "It collides with what is there.",
-    429: "You have too much under way here at once; try again after `Retry-After` seconds.",
+    409: "It conflicts with what exists.",
+    429: "You have too many requests in progress; try again after `Retry-After` seconds.",
     500: "Something failed on our side.",
     503: "The server, or a service this needs, cannot answer now; try again after `Retry-After` seconds.",
 }
@@ -57,7 +58,7 @@ def describe_operation(
     none of its own.
     """
     responses: dict[Any, Any] = {
-        (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code])
+        (code, PROBLEM_TYPE): OpenApiResponse(Problem, description=PROBLEMS[code])
         for code in sorted({*problems, *ANYWHERE})
     }
     responses |= {(code if answer is None else (code, media_type)): answer for code in (status, *also)}
@@ -68,3 +69,15 @@ def describe_operation(
         responses=responses,
         parameters=[query] if query is not None else None,
     )
+
+
+def share_problem_responses(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
+    """Write each problem response once, as a component that operations refer to; a postprocessing hook of drf-spectacular."""
+    shared: dict[str, Any] = {}
+    for responses in (operation["responses"] for methods in result["paths"].values() for operation in methods.values()):
+        for code, response in responses.items():
+            if PROBLEM_TYPE in response.get("content", ()):
+                shared[f"Problem{code}"] = response
+                responses[code] = {"$ref": f"#/components/responses/Problem{code}"}
+    result["components"]["responses"] = dict(sorted(shared.items()))
+    return result

@@ -57,6 +57,10 @@ class Input(serializers.Serializer[Any]):
         }
 
 
+class EmptyBody(Input):
+    """A body without fields."""
+
+
 class Filters(Input):
     """The query string of a list; what selects the page is read by the paginator, and only its own names are."""
 

@@ -1,13 +1,17 @@
 """Tables for spreadsheets: CSV that is sent while it is made, and whose cells no spreadsheet takes for formulas."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from copilot_site.lib.storage.files import SentInParts
 
-# Full-width signs too: spreadsheets with an East Asian input method take them for their ASCII forms.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# Where a formula may start: in a cell, and after what another spreadsheet may take for the end of one. Excel separates by semicolons in
+# German and Dutch, and then reads the quotes of later cells as text: quotes alone end nothing. Full-width signs too: spreadsheets with an
+# East Asian input method take them for their ASCII forms.
+_START = r"""(?<![^;\t\r\n])%s(?=[ '"]*[=+\-@＝＋－＠])"""
+_FORMULA, _ESCAPED = re.compile(_START % ""), re.compile(_START % "'")
 ROWS_A_PART = 200  # sent together: a hop between threads for each part
 
 
@@ -19,16 +23,16 @@ class _Echo:
 
 
 def escape_cell(value: object) -> str:
-    """Return the value as text; an apostrophe precedes text that a spreadsheet would calculate. A number is a number, below zero too."""
+    """Return the value as text; an apostrophe precedes each part that a spreadsheet would calculate. Numbers stay as they are."""
     if isinstance(value, int | float):
         return str(value)
     text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" '").startswith(FORMULA_STARTS) else text
+    return _FORMULA.sub("'", text)
 
 
 def unescape_cell(text: str) -> str:
     """Undo `escape_cell`, for a file of ours that is read again."""
-    return text[1:] if text.startswith("'") and text.lstrip(" '").startswith(FORMULA_STARTS) else text
+    return _ESCAPED.sub("", text)
 
 
 def write_csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:

@@ -39,7 +39,7 @@ _FUNCTIONS: dict[str, Callable[[list[float]], float]] = {
 _SYSTEM: dict[str, Colour] = {"canvas": WHITE, "field": WHITE, "canvastext": (0, 0, 0), "fieldtext": (0, 0, 0)}
 _INHERITED = frozenset({"inherit", "currentcolor", "unset", "revert", "revert-layer", "initial"})
 Shade = tuple[Colour, float]
-"""A colour and how opaque it is, from 0 to 1."""
+"""A colour and its opacity, from 0 to 1."""
 
 
 def parse_length(value: str | None, *, em: float = 16.0) -> float | None:

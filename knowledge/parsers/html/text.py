@@ -19,7 +19,7 @@ WORD = re.compile(r"\w")
 LINE = "\v"  # a line end, unlike the source's white space
 
 Mode = Literal["blocks", "item", "flat"]
-"""What the end of a paragraph is: the end of a block, the end of a line in an item of a list, or one in a text without blocks."""
+"""How a paragraph ends: with its block, with a line in a list item, or with a line in text without blocks."""
 
 
 @dataclass

@@ -123,7 +123,7 @@ class Styles:
         return next((_KINDS[name] for name in names if name in _KINDS), "paragraph")
 
     def list_of(self, properties: Any) -> tuple[str, int | None, str] | None:
-        """Return the list of a paragraph, its level in it where it is said, and the style that says so; None where there is none."""
+        """Return the paragraph's list, its level or None, and the style that sets it; None outside lists."""
         sources = [(properties, ""), *(
             (item.find(f"{W}pPr"), item.get(f"{W}styleId", "")) for item in self.chain(properties, "pStyle", "paragraph")
         )]  # fmt: skip

@@ -52,7 +52,7 @@ class Sight:
         return HiddenReason.STRUCK if is_struck else None
 
     def _find_background(self, shape: Any) -> Colour | None:
-        """Return the colour behind a shape's letters; None where it may be any."""
+        """Return the colour behind a shape's text; None where it is unknown."""
         if shape.element not in self._behind:
             self._behind[shape.element] = self._compute_background(shape)
         return self._behind[shape.element]

@@ -141,22 +141,31 @@ def _split_page(page: PdfPage, running: set[str], seen: set[str], body_size: flo
     yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
     upright, segments = extract_vertical_text(segments)
     yield from (_Piece([TextLine([entry], page)]) for entry in upright)
-    tables: list[tuple[float, _Piece]] = []
+    tables: list[tuple[Box, _Piece]] = []
     for table in page.tables:
         piece, segments = _extract_ruled_table(table, segments, page)
         if piece:
-            tables.append((table.box[1], piece))
-    tables.sort(key=lambda entry: entry[0], reverse=True)
+            tables.append((table.box, piece))
+    tables.sort(key=lambda entry: entry[0][1])
     notes, segments = _extract_footnotes(segments, page, body_size)
-    for band in group_in_reading_order(segments):
+    bands = list(group_in_reading_order(segments))
+    for at, band in enumerate(bands):
+        here = [entry for entry in tables if _belongs_to_first(entry[0], bands[at:])]
         for piece in _group_lines(build_lines(band, page)):
-            while tables and tables[-1][0] <= piece.lines[0].box[1]:
-                yield tables.pop()[1]
+            while here and here[0][0][1] <= piece.lines[0].box[1]:
+                tables.remove(here[0])
+                yield here.pop(0)[1]
             yield piece
-    for _, piece in reversed(tables):
+    for _, piece in tables:
         yield piece
     yield from notes
     yield from (piece for piece in margins if piece.lines[0].box[1] >= page.height / 2)
+
+
+def _belongs_to_first(box: Box, bands: Sequence[list[Segment]]) -> bool:
+    """Tell whether a table stands in the column of the first of these bands, or in that of none."""
+    overlaps = [min(box[2], max(s.x1 for s in band)) > max(box[0], min(s.x0 for s in band)) for band in bands]
+    return overlaps[0] or not any(overlaps)
 
 
 def _extract_footnotes(segments: list[Segment], page: PdfPage, body_size: float) -> tuple[list[_Piece], list[Segment]]:

@@ -111,3 +111,30 @@ def test_a_model_writes_the_last_answer_in_the_language_that_is_wanted(handbook:
 def test_a_wish_for_a_language_is_no_question_where_nothing_was_asked() -> None:
     events = asked(make_user(), "In English please")
     assert stored(events).stop_reason == StopReason.NEED_CLARIFY
+
+
+FLEET = """# Car fleet
+
+| Site | Cars | Result |
+|---|---|---|
+| Rotterdam | 12 | -2,150 |
+| Hamburg | 4 | -13,251 |
+| Antwerp | 9 | 1,775 |
+| Lille | 7 | 804 |
+| Bremen | 3 | -96 |
+"""
+
+
+def test_rows_that_the_question_does_not_name_are_shown_together() -> None:
+    """Similarity does not know which value is the worst."""
+    base = make_base("Fleet")
+    make_document(base, "fleet.md", FLEET, ingested=True)
+    reader = Principal.of(make_reader(base))
+    every = [line.split(" | ")[0][2:] for line in FLEET.splitlines()[4:]]
+    worst, named = (
+        words(asked(reader, f"Which site had {what} in the car fleet?"))
+        for what in ("the worst result", "12 cars, Rotterdam")
+    )
+    assert [site for site in every if site in worst] == every
+    assert "Rotterdam" in named
+    assert "Lille" not in named

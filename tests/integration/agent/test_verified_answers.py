@@ -12,6 +12,7 @@ from django.utils import timezone
 from agent.conversations.sessions import create_session, get_session, list_branch_messages
 from agent.events import References, StopReason
 from agent.models import Flag, VerifiedAnswer, VerifiedCitation
+from agent.tasks import review_verified_answers
 from agent.verified_answers.matching import find_verified_answer
 from agent.verified_answers.review import flag_changed_answers
 from agent.verified_answers.services import (
@@ -32,6 +33,8 @@ from business.sources.services import save_layer
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
+from knowledge.services.access import deny_place_rights
+from knowledge.services.documents import move_document
 from knowledge.services.removal import remove_document
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_document, make_folder, make_user
@@ -209,6 +212,36 @@ def test_a_document_in_the_trash_and_one_that_is_gone_take_it_away(company: Comp
         confirm_verified_answer(company.keeper, answer.pk)
     revoke_rights(None, [Right.VIEW], company.pay_folder, of=named(company, "keeper"))
     assert company.keep() == set()  # they could not read what is gone
+
+
+def test_who_could_not_read_a_document_before_its_deletion_is_not_shown_it_after(company: Company) -> None:
+    answer = company.verify()
+    allow(named(company, "reader"), company.folder, Right.MANAGE)
+    assert company.keep() == BOTH
+    deny_place_rights(None, [Right.VIEW], company.pay, to=named(company, "reader"))
+    assert company.keep() == {"keeper"}
+    trash_document(company.keeper, document_id=company.pay.pk)
+    assert company.keep() == {"keeper"}
+    remove_document(None, Document.unscoped.get(pk=company.pay.pk))
+    assert company.keep() == set()  # its own rights went with it
+    review_verified_answers()
+    assert not VerifiedAnswer.unscoped.filter(pk=answer.pk).exists()
+    assert Entry.objects.filter(action=Action.VERIFIED_RETIRED, target_id=str(answer.pk)).exists()
+
+
+def test_a_moved_document_is_forgotten_by_who_may_not_read_its_last_folder(company: Company) -> None:
+    company.verify()
+    allow(named(company, "reader"), company.folder, Right.MANAGE)
+    hidden = make_folder(company.pay_folder.knowledge_base, "Hidden")
+    allow(named(company, "keeper"), hidden, *Right)
+    move_document(company.keeper, document_id=company.pay.pk, folder_id=hidden.pk)
+    for delete in (
+        lambda: trash_document(company.keeper, document_id=company.pay.pk),
+        lambda: remove_document(None, Document.unscoped.get(pk=company.pay.pk)),
+        review_verified_answers,
+    ):
+        delete()
+        assert company.keep() == {"keeper"}
 
 
 # Who may say so

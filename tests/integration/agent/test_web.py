@@ -160,12 +160,12 @@ def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypat
 
 
 def test_what_surrounds_the_evidence_stays_inside_too() -> None:
-    """The graph tells names that lie in no passage which it brings, and the place of a passage is no part of its text."""
+    """The graph tells names that lie in no passage which it brings, and the title of a document is no part of its text."""
     run = Run(uuid4(), uuid4(), Principal.nobody(), QUESTION, Scope(), "en")
     item = EvidenceItem(
-        evidence_id="doc:1", text="Annual leave is paid.", source=EvidenceSource(title="Manual"), hash=""
+        evidence_id="doc:1", text="Annual leave is paid.", source=EvidenceSource(title="Osprey manual"), hash=""
     )
-    output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fence_evidence(item, place="Osprey > Leave")])
+    output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fence_evidence(item)])
     result = Brought(output, {}, findings=[Finding(item)])
     store_call_result(run, CallOutcome("query_knowledge_graph", find_tool("query_knowledge_graph"), {}, result), ms=1)
     assert build_border(run).kept_back("annual leave Bluebird Osprey manual evidence title") == [

@@ -83,6 +83,13 @@ def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:
     assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
 
 
+def test_an_error_of_the_database_quotes_no_value_of_a_row(demo: DataSource) -> None:
+    ctx = ToolContext(Principal.named("emma"), Scope(), "en")
+    given = json.dumps({"sql": "SELECT (SELECT string_agg(name, ',') FROM customer)::int AS n"})
+    output = async_to_sync(call_tool)("database_query", given, allowed=["database_query"], ctx=ctx).result.output
+    assert "The database refuses the query: invalid input syntax for type integer: …." in output
+
+
 def test_an_empty_result_names_the_condition(demo: DataSource) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
     assert "No customers (created since 2091; Europe), in the rows of 产品组 Product" in result.output

@@ -15,7 +15,7 @@ from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
 from evals.model_benchmark import RESULT, ModelBenchmark, ask_plainly
 from evals.model_script import Script, ScriptedQuestion, folded, load_questions
-from evals.scripted_service import Pace, PacedService, served
+from evals.scripted_service import PacedService, ReplyPace, served
 
 QUESTIONS = load_questions()
 
@@ -47,7 +47,7 @@ def reply_content(question: ScriptedQuestion) -> set[str]:
 
 def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataSource) -> None:
     question = next(item for item in QUESTIONS if item.group == "data")
-    service = PacedService(Script(QUESTIONS).reply, Pace(0.0, inf, inf))
+    service = PacedService(Script(QUESTIONS).reply, ReplyPace(0.0, inf, inf))
     messages = [{"role": "user", "content": f"The tables are environment(name, status). {question.ask}"}]
     with served(service.answer) as model:
         plain = async_to_sync(ask_plainly)(model, Principal.named(question.username), question, messages)
@@ -58,7 +58,7 @@ def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataS
 @pytest.mark.usefixtures("demo")
 def test_the_product_shows_all_of_each_answer_on_data_after_two_calls() -> None:
     """The benchmark as it is run, of a model that is never waited for."""
-    report = ModelBenchmark(Pace(0.0, inf, inf)).run({"group": ["data"]}).parts
+    report = ModelBenchmark(ReplyPace(0.0, inf, inf)).run({"group": ["data"]}).parts
     assert len(report["questions"]) == sum(question.group == "data" for question in QUESTIONS)
     for asked in report["questions"]:
         assert (asked["shown"], asked["unchecked"], asked["ours"]["calls"]) == (asked["sentences"], 0, 2), asked

@@ -152,6 +152,13 @@ def test_the_guard_stands_before_it(opened_to: User, orders: Document) -> None:
             ran(opened_to, orders, statement)
 
 
+def test_an_error_of_the_process_quotes_no_value_of_a_row(opened_to: User, orders: Document) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        rows(opened_to, orders, 'SELECT "地区"::int AS n FROM "订单"')
+    assert "Conversion Error" in str(refused.value)
+    assert "华" not in str(refused.value)
+
+
 def test_past_the_guard_the_process_reaches_nothing(opened_to: User, orders: Document) -> None:
     """With the guard off, the locked-down DuckDB alone refuses."""
     access = open_source(Principal.of(opened_to), source_of(orders).name).access

@@ -13,10 +13,10 @@ from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from evals.model_benchmark import ask_plainly
 from evals.model_script import QUERY, SEARCH, Script, ScriptedQuestion
-from evals.scripted_service import Pace, PacedService, served
+from evals.scripted_service import PacedService, ReplyPace, served
 from tests.factories import make_user
 
-AT_ONCE = Pace(0.0, inf, inf)
+AT_ONCE = ReplyPace(0.0, inf, inf)
 QUESTIONS = [
     ScriptedQuestion.model_validate(row)
     for row in (

@@ -22,7 +22,7 @@ from knowledge.governance import parameters
 from knowledge.models import Folder, FolderKind
 from knowledge.services import access
 from tests.factories import allow, make_user
-from tests.integration.governance.world import World, client_of
+from tests.integration.governance.world import World, client_of, place_url, text_of
 from tests.integration.rest.world import signed_in
 from tests.tokens import client_with
 
@@ -123,6 +123,24 @@ def test_a_set_is_compared_as_a_whole_with_names_and_titles(world: World) -> Non
         5,
     )
     assert (entry.detail["gaining"], entry.detail["losing"], len(entry.detail["targets"])) == (1, 1, 3)
+
+
+def test_what_others_govern_is_counted_and_not_named(world: World) -> None:
+    """A denial on the base reaches a folder that its managers do not manage."""
+    allow(world.mia, world.pay, Right.MANAGE)
+    allow(world.ben, world.pay, Right.VIEW)
+    access.break_inheritance(None, world.pay)
+    change = on(world.base, "deny", user="ben", rights=["view"])
+    nothing, pay = {"people": 0, "documents": 0, "titles": []}, {"people": 1, "documents": 1, "titles": ["Salaries"]}
+    named = {user.username: preview(user, change).json() for user in (world.boss, world.root)}
+    assert {name: (found["gained"], found["lost"]) for name, found in named.items()} == {
+        "boss": (nothing, pay | {"titles": []}),
+        "root": (nothing, pay),
+    }
+    asked = {"what": "deny", "holder_kind": "user", "holder": "ben", "rights": ["view"]}
+    page = client_of(world.boss).post(place_url("rights-change", world.base), asked)
+    assert "One document is hidden from someone" in text_of(page)
+    assert "Salaries" not in text_of(page)
 
 
 def test_what_touches_nobody_is_not_saved_either(world: World) -> None:

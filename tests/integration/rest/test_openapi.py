@@ -24,7 +24,8 @@ def test_the_description_is_the_one_that_was_agreed_on(description: str) -> None
 
 
 def test_every_operation_has_a_summary_of_its_own_and_names_its_errors_as_problem_documents(description: str) -> None:
-    paths = yaml.safe_load(description)["paths"]
+    described = yaml.safe_load(description)
+    paths, components = described["paths"], described["components"]
     operations: list[dict[str, Any]] = [operation for methods in paths.values() for operation in methods.values()]
     summaries = [operation.get("summary", "") for operation in operations]
     assert all(summaries)
@@ -35,7 +36,9 @@ def test_every_operation_has_a_summary_of_its_own_and_names_its_errors_as_proble
     for operation in operations:
         errors = {code: answer for code, answer in operation["responses"].items() if int(code) >= 400}
         assert "401" in errors
-        assert all(list(answer["content"]) == ["application/problem+json"] for answer in errors.values())
+        for code, answer in errors.items():
+            assert answer == {"$ref": f"#/components/responses/Problem{code}"}, "written once"
+            assert list(components["responses"][f"Problem{code}"]["content"]) == ["application/problem+json"]
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""tests/golden/surface.md: every door of the product, what it takes in and who gets what there, read from the code and from table.txt."""
+"""tests/golden/surface.md: every door of the product, what it takes in and who gets what there, read from the code and from routes.txt."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Every socket × everybody who may come, as table.txt has it."""
+"""Every socket × everybody who may come, as tests/golden/routes.txt has it."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -174,3 +174,26 @@ def test_a_column_of_single_characters_in_a_table_is_no_text_that_runs_down(tmp_
     style = [("GRID", (0, 0), (-1, -1), 1, "black"), ("FONT", (0, 0), (-1, -1), "STSong-Light")]
     (table,) = (item for item in printed(tmp_path, Table(rows, style=style)) if item.kind == "table")
     assert parse_cells(table.text.split("\n")[0]) == ["甲", "是", "0"]
+
+
+def test_a_table_stands_where_its_column_of_the_page_has_it(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        words = WORDS.split()
+        sections = (
+            (50, 780, 750, "1 Scope"),
+            (50, 640, 610, "2 Term"),
+            (320, 780, 660, "3 Fees"),
+            (320, 540, 510, "4 Law"),
+        )
+        for x, top, begin, heading in sections:
+            canvas.setFont("Helvetica-Bold", 14)
+            canvas.drawString(x, top, heading)
+            canvas.setFont("Helvetica", 10)
+            for line in range(6):
+                canvas.drawString(x, begin - 14 * line, " ".join(words[line : line + 6]))
+        table = Table([["Service", "Fee"], ["Scale", "385"]], style=[("GRID", (0, 0), (-1, -1), 1, "black")])
+        table.wrapOn(canvas, 200, 100)
+        table.drawOn(canvas, 320, 700)
+
+    found = [block.text for block in drawn(tmp_path, draw).blocks if block.kind in {"heading", "table"}]
+    assert [text.split("\n")[0] for text in found] == ["1 Scope", "2 Term", "3 Fees", "| Service | Fee |", "4 Law"]

@@ -1,5 +1,7 @@
 """Names as one line, and words of others in Markdown and in spreadsheets."""
 
+import csv
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from markdown_it import MarkdownIt
 from copilot_site.lib.text.line_fields import LineField, LongLineField
 from copilot_site.lib.text.markdown_text import escape_markdown_address, escape_markdown_label, make_markdown_inert
 from copilot_site.lib.text.one_line import fold_to_one_line
-from copilot_site.lib.text.spreadsheets import escape_cell, unescape_cell
+from copilot_site.lib.text.spreadsheets import escape_cell, unescape_cell, write_csv_parts
 
 BREAKS = [
     "\n",
@@ -82,6 +84,17 @@ def test_a_title_ends_where_it_ends() -> None:
 
 
 def test_a_cell_is_no_formula_and_can_be_read_again() -> None:
-    for text in ("=1+1", "'=1+1", "''=1", " =1", "'quoted'", "plain", "@x", "＝1", ""):
-        assert not escape_cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝"))
+    for text in (
+        "=1+1", "'=1+1", "''=1", " =1", "'quoted'", "plain", "@x", "＝1", "", "x;=1+1;y", 'x; "=1+1;y', "x;'=1", "x\t=1\t",
+        "x\n-1\ny", "\t=1", "a-b; c=d",
+    ):  # fmt: skip
         assert unescape_cell(escape_cell(text)) == text
+        file = "".join(write_csv_parts([["first", text, text]], bom=False))
+        for separator in ",;\t":  # of Excel in English, in German, and of pasted text
+            for row in csv.reader(StringIO(file, newline=""), delimiter=separator):
+                assert not [cell for cell in row if cell.lstrip(" ").startswith(("=", "+", "-", "@", "＝"))], text
+
+
+def test_a_cell_without_formulas_stays_as_it_is() -> None:
+    for text in ("a-b; c=d", "x\ny", "first; second", "me@example.com"):
+        assert escape_cell(text) == text

@@ -42,6 +42,11 @@ def test_a_text_stands_once(tmp_path: Path) -> None:
     assert list(wrong(path, {})) == ["twice: 'Off'"]
 
 
+def test_places_of_texts_are_not_kept(tmp_path: Path) -> None:
+    entry = polib.POEntry(msgid="Off", msgstr="停用", occurrences=[("a.py", "1")])
+    assert faults(tmp_path, entry) == ["delete the lines `#:`: places change with every edit"]
+
+
 def test_texts_are_found_with_their_context(tmp_path: Path) -> None:
     code, page = tmp_path / "a.py", tmp_path / "a.html"
     code.write_text('a = pgettext("of a thing", "unit"), _("one"), ngettext("day", "days", 2), _(name)\n')

@@ -87,6 +87,14 @@ def test_one_part_is_changed_and_the_rest_kept() -> None:
             },
         ),
         (
+            "zh",
+            {
+                "已完成的项目有几个？": "项目数量，项目状态 = 已完成",
+                "预算超过20万的有几个？": "项目数量，项目状态 = 已完成，预算 > 200000",
+                "哪些项目的预算超过20万？": "项目列表，预算 > 200000",  # names the table itself
+            },
+        ),
+        (
             "en",
             {
                 "Which are the top 5 customers by revenue?": "revenue, by customer, first 5",
