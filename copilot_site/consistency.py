@@ -129,9 +129,8 @@ def check_consistency() -> Iterator[CheckResult]:
 
 def are_all_files_lost() -> bool:
     """Tell whether versions have files, and none of these is stored: as in the home of another database."""
-    storage: Storage = DocumentVersion._meta.get_field("file").storage
     names = DocumentVersion.unscoped.exclude(file="").values_list("file", flat=True)
-    return names.exists() and not any(map(storage.exists, names.iterator()))
+    return names.exists() and not any(map(DocumentVersion._meta.get_field("file").storage.exists, names.iterator()))
 
 
 def _build_result(name: str, count: int, named: list[str], mend: str) -> CheckResult:

@@ -29,27 +29,15 @@ CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
 # s; the database's owner can rewrite entries after the last checkpoint unnoticed
 AUDIT_SIGNED_EVERY_S = 300
-DIRECTORY_SYNC_S = 3600  # s; every account is looked up: a load that a directory bears once an hour
 PERIODS_S = {
-    "audit.sign_checkpoint": AUDIT_SIGNED_EVERY_S,
+    "agent.reap_runs": 10, "knowledge.reap_ingestion": 15, "copilot_site.heartbeat": 30,
+    "knowledge.run_due_sources": 60, "knowledge.send_due_webhooks": 60, "business.tend_layer_drafts": 60,
+    "audit.sign_checkpoint": AUDIT_SIGNED_EVERY_S, "knowledge.tend_indexes": 600, "knowledge.tend_graphs": 600,
+    "agent.review_verified_answers": 600, "business.tend_spreadsheets": 600, "business.tend_schema_vectors": 600,
     "business.sweep_sandboxes": 3600,  # roles for rights that nobody has do no harm, they only pile up
-    "copilot_site.heartbeat": 30,
-    "agent.reap_runs": 10,
-    "knowledge.reap_ingestion": 15,
-    "knowledge.run_due_sources": 60,
-    "knowledge.send_due_webhooks": 60,
-    "knowledge.tend_indexes": 600,
-    "knowledge.tend_graphs": 600,
-    "agent.throw_files_away": 3600,
-    "agent.review_verified_answers": 600,
-    "authz.clear_sessions": 3600,
-    "knowledge.empty_trash": 3600,
-    "knowledge.remind_of_reviews": 3600,
-    "business.tend_spreadsheets": 600,
-    "business.tend_layer_drafts": 60,
-    "business.tend_schema_vectors": 600,
-    **({"authz.sync_directory": DIRECTORY_SYNC_S} if config.ldap_url else {}),
-}
+    "agent.throw_files_away": 3600, "authz.clear_sessions": 3600, "knowledge.empty_trash": 3600, "knowledge.remind_of_reviews": 3600,
+    **({"authz.sync_directory": 3600} if config.ldap_url else {}),  # every account is looked up: a load on a directory
+}  # fmt: skip
 # What expired while every worker was busy is not done twice.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": float(every), "options": {"expires": every}} for task, every in PERIODS_S.items()

@@ -47,10 +47,7 @@ class Command(BaseCommand):
 
 
 def wait_until_ready(look: Callable[[], list[str]], tell: Callable[[str], None]) -> bool:
-    """Look until nothing is missing. From TOLD_AFTER_S on tell what is, and again when that changes.
-
-    False where whoever started this process, such as `up`, was killed.
-    """
+    """Look until nothing is missing; from TOLD_AFTER_S on tell what is, when it changes. False where our parent, `up`, was killed."""
     parent, began, told = os.getppid(), time.monotonic(), list[str]()
     while missing := look():
         if os.getppid() != parent:
