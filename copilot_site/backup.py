@@ -33,8 +33,10 @@ from psycopg.conninfo import make_conninfo
 from audit.chain.checkpoints import sign_checkpoint
 from audit.chain.db_owner import use_owner_role
 from audit.chain.keys import list_trusted_keys
+from audit.models import Checkpoint
 from business.sources.checks import embedded_databases
 from copilot_site.config import load_config
+from copilot_site.consistency import are_all_files_lost
 from copilot_site.embedded.postgres import find_binary
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.version import VERSION
@@ -89,6 +91,7 @@ def create_backup(folder: Path, keys: Path) -> Iterator[str]:
 
 
 def _write_backup(folder: Path, keys: Path) -> Iterator[str]:
+    _refuse_home_of_another_database()
     try:
         sign_checkpoint()
     except (CopilotError, ProgrammingError) as error:  # the latter of tables that an older version left
@@ -125,6 +128,17 @@ def _write_backup(folder: Path, keys: Path) -> Iterator[str]:
         VERSION,
     )
     (folder / MANIFEST).write_text(json.dumps(asdict(made), indent=1))
+
+
+def _refuse_home_of_another_database() -> None:
+    """Raise InvalidInput where none of the audit keys or files of the database are in this home: its backup would be empty."""
+    has_no_key = Checkpoint.objects.exists() and not list_trusted_keys()
+    if has_no_key or (not load_config().s3_bucket and are_all_files_lost()):
+        place = settings.AUDIT_KEYS if has_no_key else settings.HOME.files
+        raise InvalidInput(
+            f"{place} holds nothing of what this database names: set COPILOT_HOME (now {settings.HOME.root}) as the system has it; "
+            "where its audit keys are lost, run `manage.py audit_key --new` first."
+        )
 
 
 def _find_earlier_backup(folder: Path) -> Path | None:

@@ -19,7 +19,7 @@ app.config_from_object("copilot_site.settings", namespace="CELERY")
 @beat_init.connect
 def _first_beat(**_: Any) -> None:
     """Send the first heartbeat at once: whoever starts the system waits for it."""
-    heartbeat = app.conf.beat_schedule["heartbeat"]
+    heartbeat = app.conf.beat_schedule["copilot_site.heartbeat"]
     app.send_task(heartbeat["task"], **heartbeat["options"])
 
 

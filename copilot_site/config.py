@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -22,6 +23,8 @@ from copilot_site.model_config import ModelConfig
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
 OF_TESTS = {"COPILOT_DATA"}  # names the folder of evaluation data; the product does not read it
+SCHEMES = {"database_url": ("postgresql://", "postgres://"), "redis_url": ("redis://", "rediss://", "unix://")}
+ZONES = Path("/usr/share/zoneinfo")  # where it exists Django accepts the names in it and no others
 MISSPELT = 0.9  # minimum similarity of a misspelt name to the right one; removed options are below it
 
 
@@ -182,6 +185,13 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         description="Processes of the bulk worker, 60 MB each for an embedder; unset: all cores, at most 2.",
     )
 
+    @field_validator("time_zone")
+    @classmethod
+    def _time_zone_is_known(cls, name: str) -> str:
+        if not (ZONES / name).is_file() if ZONES.exists() else name not in available_timezones():
+            raise ValueError(f"{name} is no time zone that this machine knows: name one such as Asia/Shanghai")
+        return name
+
     @field_validator("outgoing_allow")
     @classmethod
     def _outgoing_is_readable(cls, text: str) -> str:
@@ -201,18 +211,12 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
 
-    @field_validator("database_url")
+    @field_validator(*SCHEMES)
     @classmethod
-    def _postgres_only(cls, url: SecretStr | None) -> SecretStr | None:
-        if url and not url.get_secret_value().startswith(("postgresql://", "postgres://")):
-            raise ValueError("must start with postgresql:// (no other database is supported)")
-        return url
-
-    @field_validator("redis_url")
-    @classmethod
-    def _redis_only(cls, url: SecretStr | None) -> SecretStr | None:
-        if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("must start with redis://, rediss:// or unix://")
+    def _scheme_is_supported(cls, url: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        schemes = SCHEMES[str(info.field_name)]
+        if url and not url.get_secret_value().startswith(schemes):
+            raise ValueError(f"must start with {' or '.join(schemes)}")
         return url
 
     @field_validator("oidc_issuer")
@@ -256,7 +260,11 @@ def refuse_unknown_settings(names: list[str]) -> None:
 @cache
 def load_config() -> Config:
     """Read environment and `.env` once; return the same object ever after. Raises ConfigError with one sentence."""
-    refuse_unknown_settings([*os.environ, *dotenv_values(BASE_DIR / ".env")])
+    try:
+        in_file = dotenv_values(BASE_DIR / ".env")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{BASE_DIR / '.env'} cannot be read: save it as UTF-8, readable by this user.") from error
+    refuse_unknown_settings([*os.environ, *in_file])
     try:
         return Config()
     except ValidationError as error:

@@ -127,6 +127,12 @@ def check_consistency() -> Iterator[CheckResult]:
     )
 
 
+def are_all_files_lost() -> bool:
+    """Tell whether versions have files, and none of these is stored: as in the home of another database."""
+    names = DocumentVersion.unscoped.exclude(file="").values_list("file", flat=True)
+    return names.exists() and not any(map(DocumentVersion._meta.get_field("file").storage.exists, names.iterator()))
+
+
 def _build_result(name: str, count: int, named: list[str], mend: str) -> CheckResult:
     more = f" and {count - len(named)} more" if count > len(named) else ""
     return CheckResult(name, not count, f"{', '.join(named)}{more}" if count else "consistent", mend)

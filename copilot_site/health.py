@@ -59,8 +59,10 @@ class Probe:
 
     def failing(self, until: float) -> list[str]:
         """Return the parts that are unhealthy or did not answer by then (monotonic, s)."""
-        self._thread.join(max(0.0, until - time.monotonic()))
-        return [name for name in self._names if name not in self._sound]
+        with self._lock:  # another request may begin a look just now
+            thread, sound = self._thread, self._sound
+        thread.join(max(0.0, until - time.monotonic()))
+        return [name for name in self._names if name not in sound]
 
 
 def _check_database() -> Iterator[str]:

@@ -15,18 +15,8 @@ PLACEHOLDERS = re.compile(
     r"django-insecure|change.?me|change.?this|your.?secret|example|placeholder|password", re.IGNORECASE
 )
 DEFAULT_PASSWORDS = {
-    "admin",
-    "changeme",
-    "copilot",
-    "example",
-    "guest",
-    "password",
-    "postgres",
-    "redis",
-    "root",
-    "secret",
-    "valkey",
-}
+    "admin", "changeme", "copilot", "example", "guest", "password", "postgres", "redis", "root", "secret", "valkey",
+}  # fmt: skip
 
 
 def is_exposed(config: Config) -> bool:

@@ -137,12 +137,9 @@ def _end_orphans(home: Home) -> None:
     for orphan in _find_server_processes(home.postgres):
         with suppress(psutil.Error):
             orphan.kill()
-    if wait_until(lambda: not _find_server_processes(home.postgres), timeout_s=STALE_PID_FILE_S) and psutil.pid_exists(
-        pid
-    ):
-        (
-            home.postgres / "postmaster.pid"
-        ).unlink()  # a zombie, or another process that was given its number: PostgreSQL would wait
+    has_ended = wait_until(lambda: not _find_server_processes(home.postgres), timeout_s=STALE_PID_FILE_S)
+    if has_ended and psutil.pid_exists(pid):  # a zombie, or another with its number: PostgreSQL would wait
+        (home.postgres / "postmaster.pid").unlink()
 
 
 def _find_server_processes(folder: Path) -> list[psutil.Process]:

@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -16,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
-from copilot_site.embedded.supervisor import LOOK_S, Supervisor
+from copilot_site.embedded.supervisor import Supervisor
 from copilot_site.home import Home, make_unusable_error
 
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
@@ -37,7 +36,7 @@ def replace_process(host: str, port: int, *, demo: bool) -> None:
 
 
 def main() -> int:
-    """Serve until a signal; return 1 where the system did not become ready."""
+    """Serve until a signal; return 1 where the system cannot start."""
     parser = ArgumentParser()
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
@@ -58,16 +57,20 @@ def main() -> int:
 
 
 def _serve_until_signal(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
-    """Serve until a signal; return a sentence where it did not become ready. Processes that end later are restarted.
+    """Serve until a signal, and restart processes that end; return a sentence where one does again and again before all are ready.
 
     The port stays open meanwhile: requests wait for the next web process and are not refused.
     """
     with open_listening_socket(host, port) as door:
         start_processes(supervisor, door, port)
-        failed = _wait_until_ready(supervisor, f"http://{host}:{port}", demo=demo)
-        if not (failed or supervisor.stopping):
-            supervisor.keep(services.list_service_parts(home))
-    return failed
+        with _run_announcer(build_local_url(host, port), demo=demo) as announcer:
+            return supervisor.keep(services.list_service_parts(home), is_starting=lambda: announcer.poll() is None)
+
+
+def build_local_url(host: str, port: int) -> str:
+    """Return the address under which this machine reaches what listens there."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - replaced
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def open_listening_socket(host: str, port: int) -> socket.socket:
@@ -79,24 +82,23 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
         door.bind((host, port))
     except OSError as error:
         door.close()
-        raise ServiceFailed(f"Port {port} of {host} cannot be used ({error.strerror}).") from None
+        raise ServiceFailed(
+            f"Port {port} of {host} cannot be used ({error.strerror}). Choose another: make demo PORT={port + 1}"
+        ) from None
     door.listen(BACKLOG)
     return door
 
 
-def _wait_until_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
-    """Run `manage.py wait_ready` until it is done or a signal comes; return a sentence if a process of ours ended first."""
-    words = [sys.executable, str(BASE_DIR / "manage.py"), "wait_ready", url, *(["--demo"] if demo else [])]
-    waiting = subprocess.Popen(words, start_new_session=True)
+@contextmanager
+def _run_announcer(url: str, *, demo: bool) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run `manage.py wait_ready` while the block runs: it says that the system is ready, or what is missing, and ends with the former."""
+    words = [sys.executable, "-u", str(BASE_DIR / "manage.py"), "wait_ready", url, *(["--demo"] if demo else [])]
+    announcer = subprocess.Popen(words, start_new_session=True)
     try:
-        while waiting.poll() is None:
-            if supervisor.stopping or (failed := supervisor.ended()):
-                return None if supervisor.stopping else failed
-            time.sleep(LOOK_S)
+        yield announcer
     finally:
-        waiting.kill()
-        code = waiting.wait()
-    return "The system did not become ready; the lines above say what is missing." if code > 0 else None
+        announcer.kill()
+        announcer.wait()
 
 
 def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> None:

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO
@@ -72,21 +72,17 @@ def hold_services(
         users = (home.create().root / "services.users").open("a")
     except OSError as error:
         raise make_unusable_error(home, error) from error
-    with users:
+    with users, ExitStack() as stack:
         try:
             with _hold_lock(home.root / "services.lock"):
                 fcntl.flock(users, fcntl.LOCK_SH)
+                stack.callback(_leave_services, home, users)  # also where only one of them starts
                 services = _start_missing_services(
                     home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable
                 )
         except OSError as error:
             raise make_unusable_error(home, error) from error
-        try:
-            yield _select_wanted_services(services, want_postgres=want_postgres, want_valkey=want_valkey)
-        finally:
-            with _hold_lock(home.root / "services.lock"):
-                if _is_last_user(users):
-                    stop_services(home)
+        yield _select_wanted_services(services, want_postgres=want_postgres, want_valkey=want_valkey)
 
 
 def stop_services(home: Home) -> None:
@@ -212,10 +208,11 @@ def _hold_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _is_last_user(users: TextIO) -> bool:
-    """Tell whether nobody else holds the lock of users."""
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _leave_services(home: Home, users: TextIO) -> None:
+    """Stop the services unless somebody else holds the lock of users."""
+    with _hold_lock(home.root / "services.lock"):
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        stop_services(home)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,28 +141,24 @@ class Supervisor:
         self._children.append(Child(name, command, environment, handed_on))
         self._write_ledger()
 
-    def ended(self) -> str | None:
-        """Return the first child that ended, as a sentence; None while all run."""
-        ends = ((child.name, child.ended()) for child in self._children)
-        return next((f"{name} {how}; its last lines above say why." for name, how in ends if how), None)
+    def keep(self, others: Sequence[SupervisedPart] = (), is_starting: Callable[[], bool] | None = None) -> str | None:
+        """Restart ended children and parts until a signal: at once, then ever later. A failing one stops no other.
 
-    def keep(self, others: Sequence[SupervisedPart] = ()) -> None:
-        """Restart ended children and parts until a signal: at once, then ever later. A failing one stops no other."""
+        is_starting: while it holds, nobody works here yet, and one that ends again and again is returned as a sentence.
+        """
         now = time.monotonic()
         kept = [_KeptPart(part, begun_at=now) for part in (*others, *self._children)]
         while not self._stopping.wait(LOOK_S):
             before = self._list_pids()
             for item in kept:
                 if sentence := item.look(time.monotonic()):
+                    if item.is_slow and is_starting and is_starting():
+                        return f"{item.part.name} ended {MAX_ENDS} times before the system was ready; the lines above say why."
                     sys.stdout.write(f"{sentence}\n")
                     sys.stdout.flush()
             if self._list_pids() != before:
                 self._write_ledger()
-
-    @property
-    def stopping(self) -> bool:
-        """Tell whether a signal asked us to stop."""
-        return self._stopping.is_set()
+        return None
 
     @contextmanager
     def until_signal(self) -> Iterator[None]:

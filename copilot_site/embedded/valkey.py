@@ -3,6 +3,7 @@
 Its append-only file is in COPILOT_HOME/valkey, so that queued work survives a restart.
 """
 
+import os
 import platform
 import signal
 import sys
@@ -68,14 +69,15 @@ def launch_server(home: Home, port: int, *, durable: bool = True) -> int:
 def spawn_server(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server and return its pid at once: it reads its append-only file before it answers."""
     configuration = home.root / "valkey.conf"
+    folder = str(home.valkey).replace("\\", "\\\\").replace('"', '\\"')
     # In a file, not in the arguments: every user of a machine reads those.
-    text = (
-        f'requirepass {home.secret("valkey")}\nbind 127.0.0.1\nport {port}\ndir {home.valkey}\nsave ""\n'
+    text = os.fsencode(
+        f'requirepass {home.secret("valkey")}\nbind 127.0.0.1\nport {port}\ndir "{folder}"\nsave ""\n'
         f"appendonly {'yes' if durable else 'no'}\nappendfsync everysec\ndatabases 64\n"
     )
     configuration.touch(mode=0o600)
-    if configuration.read_text() != text:  # written once: on a full disk half of it would be left, without its password
-        configuration.write_text(text)
+    if configuration.read_bytes() != text:  # written once: a full disk would leave half of it, without its password
+        configuration.write_bytes(text)
     return start_server([str(find_binary()), str(configuration)], log=home.logs / "valkey.log").pid
 
 

@@ -3,6 +3,7 @@
 import errno
 from http import HTTPStatus
 
+import redis
 import structlog
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import InterfaceError, OperationalError
@@ -62,9 +63,7 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
 
 
 def translate_error(error: Exception) -> Exception:
-    """Return the error, or one for people where the database is full or silent, or a row was deleted between two statements of a
-    request.
-    """
+    """Return the error, or one for people where the database is full, it or Valkey is silent, or a row was just deleted."""
     if isinstance(error, ObjectDoesNotExist):
         log.warning("row.gone", exc_info=error)
         return NotFound(_("This was just deleted, or you can no longer see it."))
@@ -75,6 +74,9 @@ def translate_error(error: Exception) -> Exception:
     if isinstance(error, OperationalError | InterfaceError):
         log.warning("database.unavailable", exc_info=error)
         return Unavailable(_("The database is not responding. Try again in a few seconds."))
+    if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+        log.warning("valkey.unavailable", exc_info=error)
+        return Unavailable(_("Part of the server is not responding. Try again in a few seconds."))
     return error
 
 

@@ -24,9 +24,7 @@ access_log = structlog.get_logger("copilot_site.access")
 
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
 METRICS_PATH = "/metrics"  # likewise, but who is refused there is logged
-
 MAX_CAUSES = 10
-
 # Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
     # the request middleware logs every request with its id; these would say it again
@@ -41,7 +39,8 @@ LEVELS: dict[str, dict[str, Any]] = {
     "psycopg.pool": {"level": "ERROR"},  # each try of an outage; who waited for it says so
     "sqlglot": {"level": "ERROR"},  # warns with the statement
     # three lines a task, every few seconds for periodic ones; failures are errors and stay
-    "celery.worker.strategy": {"level": "WARNING"},
+    # … and one for each that expired while its worker was busy; a retry is django_structlog's `task_retrying`
+    **{name: {"level": "WARNING"} for name in ("celery.worker.strategy", "celery.worker.request")},
     "celery.app.trace": {"level": "CRITICAL"},  # a failed task is django_structlog's `task_failed`
     **{name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.autoscale", "django_structlog.celery")},
     **{name: {"level": "WARNING"} for name in ("httpx", "httpx2", "mcp", "botocore")},  # lines for each exchange
@@ -49,12 +48,12 @@ LEVELS: dict[str, dict[str, Any]] = {
 
 
 class Quiet(logging.Filter):
-    """Drops lines about health probes and the first of two lines per request (the second has status and user)."""
+    """Drops lines about health probes, expired tasks, and the first of two per request (the second has status and user)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False for a line to drop."""
         event = record.msg if isinstance(record.msg, dict) else {}
-        if event.get("event") == "request_started":
+        if event.get("event") in {"request_started", "task_revoked"}:
             return False
         text = str(event.get("request", "")) or record.getMessage()
         if text.endswith(METRICS_PATH):

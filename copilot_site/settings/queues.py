@@ -29,41 +29,20 @@ CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
 # s; the database's owner can rewrite entries after the last checkpoint unnoticed
 AUDIT_SIGNED_EVERY_S = 300
+PERIODS_S = {
+    "agent.reap_runs": 10, "knowledge.reap_ingestion": 15, "copilot_site.heartbeat": 30,
+    "knowledge.run_due_sources": 60, "knowledge.send_due_webhooks": 60, "business.tend_layer_drafts": 60,
+    "audit.sign_checkpoint": AUDIT_SIGNED_EVERY_S, "knowledge.tend_indexes": 600, "knowledge.tend_graphs": 600,
+    "agent.review_verified_answers": 600, "business.tend_spreadsheets": 600, "business.tend_schema_vectors": 600,
+    "business.sweep_sandboxes": 3600,  # roles for rights that nobody has do no harm, they only pile up
+    "agent.throw_files_away": 3600, "authz.clear_sessions": 3600, "knowledge.empty_trash": 3600, "knowledge.remind_of_reviews": 3600,
+    **({"authz.sync_directory": 3600} if config.ldap_url else {}),  # every account is looked up: a load on a directory
+}  # fmt: skip
+# What expired while every worker was busy is not done twice.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    "sign audit checkpoint": {
-        "task": "audit.sign_checkpoint",
-        "schedule": float(AUDIT_SIGNED_EVERY_S),
-        "options": {"expires": AUDIT_SIGNED_EVERY_S},
-    },
-    # s; roles for rights that nobody has do no harm, they only pile up
-    "sweep sandboxes": {"task": "business.sweep_sandboxes", "schedule": 3600.0, "options": {"expires": 3600}},
-    "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
-    "reap runs": {"task": "agent.reap_runs", "schedule": 10.0, "options": {"expires": 10}},
-    "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
-    "run due sources": {"task": "knowledge.run_due_sources", "schedule": 60.0, "options": {"expires": 60}},
-    "send due webhooks": {"task": "knowledge.send_due_webhooks", "schedule": 60.0, "options": {"expires": 60}},
-    "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
-    "tend graphs": {"task": "knowledge.tend_graphs", "schedule": 600.0, "options": {"expires": 600}},
-    "throw files away": {"task": "agent.throw_files_away", "schedule": 3600.0, "options": {"expires": 3600}},
-    "review verified answers": {
-        "task": "agent.review_verified_answers",
-        "schedule": 600.0,
-        "options": {"expires": 600},
-    },
-    "clear sessions": {"task": "authz.clear_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
-    "empty trash": {"task": "knowledge.empty_trash", "schedule": 3600.0, "options": {"expires": 3600}},
-    "remind of reviews": {"task": "knowledge.remind_of_reviews", "schedule": 3600.0, "options": {"expires": 3600}},
-    "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},
-    "tend layer drafts": {"task": "business.tend_layer_drafts", "schedule": 60.0, "options": {"expires": 60}},
-    "tend schema vectors": {"task": "business.tend_schema_vectors", "schedule": 600.0, "options": {"expires": 600}},
+    task: {"task": task, "schedule": float(every), "options": {"expires": every}} for task, every in PERIODS_S.items()
 }
-DIRECTORY_SYNC_S = 3600.0  # every account is looked up: a load that a directory bears once an hour
-if config.ldap_url:
-    CELERY_BEAT_SCHEDULE["sync directory"] = {
-        "task": "authz.sync_directory", "schedule": DIRECTORY_SYNC_S, "options": {"expires": DIRECTORY_SYNC_S}
-    }  # fmt: skip
 # What must not wait behind a worker's long documents goes to `watch`, which every worker serves; the rest may take minutes.
 CELERY_TASK_ROUTES = {
-    entry["task"]: {"queue": "watch" if entry["schedule"] <= AUDIT_SIGNED_EVERY_S else "maintenance"}
-    for entry in CELERY_BEAT_SCHEDULE.values()
+    task: {"queue": "watch" if every <= AUDIT_SIGNED_EVERY_S else "maintenance"} for task, every in PERIODS_S.items()
 }

@@ -13,7 +13,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "cache",
-        # RESP2, as kombu speaks it
-        "OPTIONS": {"protocol": 2},
+        # RESP2, as kombu speaks it; s: who signs in waits for it
+        "OPTIONS": {"protocol": 2, "socket_timeout": 2, "socket_connect_timeout": 2},
     }
 }

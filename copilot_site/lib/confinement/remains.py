@@ -61,10 +61,7 @@ def _iterate_entries(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield all entries below a folder, parents first. Raises OSError for an unreadable folder."""
     pending = [folder]
     while pending:
-        with (
-            suppress(FileNotFoundError, NotADirectoryError),
-            os.scandir(pending.pop()) as entries,
-        ):  # the script goes on
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(pending.pop()) as entries:  # a script goes on
             for entry in entries:
                 path = Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):

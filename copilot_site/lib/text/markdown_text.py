@@ -5,9 +5,8 @@ import re
 _IN_ADDRESS = str.maketrans({"<": "%3C", ">": "%3E", " ": "%20"})
 _LEADING = re.compile(r"^(\s*\d*)([-+=.)])")  # of a list, or what makes the line above a heading
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
-_ACTIVE = re.compile(
-    r"(\\*)(!(?=\[)|<(?=[A-Za-z/!?]))|(?<=\])[(:]"
-)  # pictures, HTML and addresses; links and definitions
+# pictures, HTML and addresses; links and definitions
+_ACTIVE = re.compile(r"(\\*)(!(?=\[)|<(?=[A-Za-z/!?]))|(?<=\])[(:]")
 
 
 def escape_markdown(text: str) -> str:

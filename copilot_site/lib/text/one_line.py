@@ -6,9 +6,8 @@ from unicodedata import category
 
 from pydantic import AfterValidator
 
-UNSEEN = frozenset(
-    {"Cc", "Cf", "Cs", "Zl", "Zp"}
-)  # Unicode's breaks, controls, halves of pairs, and what turns the direction
+# Unicode's breaks, controls, halves of pairs, and what turns the direction
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"  # which spell Persian and Indic words, and emoji
 _FOLDED = re.compile(r" *\n[ \n]*")
 

@@ -1,7 +1,6 @@
 """Start everything: services, migrations, model, demo data, workers, beat, web server; stop it on Ctrl-C or SIGTERM."""
 
 import os
-import socket
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -49,7 +48,7 @@ class Command(BaseCommand):
         host = load_config().host
         with serve.hold_single_instance(settings.HOME):
             Supervisor(settings.HOME.root / "processes.json").end_leftovers()
-            _refuse_taken_port(host, port)
+            serve.open_listening_socket(host, port).close()  # a port that is taken is known before minutes of work
             self._prepare_system(demo=demo, no_backup=no_backup)
         serve.replace_process(host, port, demo=demo)
 
@@ -117,14 +116,3 @@ class Command(BaseCommand):
     def _print_line(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
-
-
-def _refuse_taken_port(host: str, port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise CommandError(
-                f"Port {port} of {host} cannot be used ({error.strerror}). Choose another: make demo PORT={port + 1}"
-            ) from None

@@ -1,18 +1,25 @@
 """Wait until a system that starts can be used, and say where it is: `up` runs it, and people can."""
 
-import urllib.error
-import urllib.request
+import json
+import os
+import time
 from argparse import ArgumentParser
+from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.cache import cache
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from copilot_site.celery import HEARTBEAT_KEY, app
-from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.serve import WORKERS
+from copilot_site.lib.logs import OUTAGES
 
-READY_TIMEOUT_S = 300.0  # for each part; a machine that is busy with other programs takes minutes, and a part that ends is noticed at once
+TOLD_AFTER_S = 60.0  # a first start takes less, but on a machine that other programs keep busy
+LOOK_S = 0.25  # between two looks
 
 
 class Command(BaseCommand):
@@ -27,19 +34,10 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="Print who can sign in to the demo company.")
 
     def handle(self, *, url: str, demo: bool, **_: Any) -> None:
-        """Wait until ready; exit code 1 with a sentence where a part does not answer."""
-        parts = {
-            "The web server": lambda: fetch_status(f"{url}/readyz") == 200,
-            "Beat": lambda: cache.get(HEARTBEAT_KEY) is not None,
-            "A worker": lambda: len(app.control.ping(timeout=0.5) or []) >= len(WORKERS),
-        }
-        for name, answers in parts.items():
-            if not wait_until(answers, timeout_s=READY_TIMEOUT_S, interval_s=0.25):
-                raise CommandError(f"{name} does not answer after {READY_TIMEOUT_S:.0f} s: see `manage.py doctor`.")
-        self._print_welcome(url, demo=demo)
-
-    def _print_welcome(self, url: str, *, demo: bool) -> None:
-        self.stdout.write(f"\nReady: {url}/")
+        """Wait until all is ready, and say what is missing where that takes long."""
+        if not wait_until_ready(lambda: list_missing(url), self.stdout.write):
+            return
+        self.stdout.write(f"\nReady: {settings.SITE_URL or url}/")
         if demo:
             from demo.logins import list_logins
 
@@ -48,12 +46,38 @@ class Command(BaseCommand):
         self.stdout.write("Ctrl-C stops everything; the next start keeps all data.\n")
 
 
-def fetch_status(url: str) -> int | None:
-    """Return the HTTP status of an address of our own; None without an answer."""
+def wait_until_ready(look: Callable[[], list[str]], tell: Callable[[str], None]) -> bool:
+    """Look until nothing is missing; from TOLD_AFTER_S on tell what is, when it changes. False where our parent, `up`, was killed."""
+    parent, began, told = os.getppid(), time.monotonic(), list[str]()
+    while missing := look():
+        if os.getppid() != parent:
+            return False
+        if missing != told and time.monotonic() - began > TOLD_AFTER_S:
+            told = missing
+            tell(f"Not ready yet: {', '.join(missing)}. What runs goes on; `manage.py doctor` says what to do.")
+        time.sleep(LOOK_S * (20 if told else 1))
+    return True
+
+
+def list_missing(url: str) -> list[str]:
+    """Return what does not answer yet, by its name in `/readyz` or in the output of `up`; nothing when all is ready."""
+    if failing := ask_readyz(url):
+        return failing
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - always http://<our host>
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
-    except OSError:
-        return None
+        if cache.get(HEARTBEAT_KEY) is None:
+            return ["beat"]
+        answers = str(app.control.ping(timeout=2, limit=len(WORKERS)))
+    except OUTAGES:
+        return ["broker"]
+    return [name for name in WORKERS if f"{name}@" not in answers]
+
+
+def ask_readyz(url: str) -> list[str]:
+    """Return what `/readyz` names. It is asked directly, past any proxy, with a host name that the site answers to."""
+    name = next(iter(settings.ALLOWED_HOSTS), "").lstrip(".").replace("*", "") or "localhost"
+    try:
+        with closing(HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
+            connection.request("GET", "/readyz", headers={"Host": name})
+            return list(json.loads(connection.getresponse().read())["failing"])
+    except (OSError, HTTPException, ValueError):
+        return ["web"]

@@ -1,5 +1,7 @@
 """Guessing passwords: a few wrong ones, then a pause, for a name and for an address."""
 
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -41,6 +43,22 @@ def test_one_address_that_tries_many_names_is_paused(settings: Any) -> None:
         attempt(f"nobody{number}", "wrong", address="192.0.2.77")
     assert attempt("sprayed", PASSWORD, address="192.0.2.77")[1].status_code == 429
     assert is_in(attempt("sprayed", PASSWORD, address="192.0.2.78")[0])
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_without_valkey_which_counts_them_signing_in_is_unavailable_at_once(settings: Any, hangs: bool) -> None:
+    make_user("early", password=PASSWORD)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        if hangs:
+            silent.listen()
+        place = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": place}}
+        began = time.monotonic()
+        client, answer = attempt("early", PASSWORD)
+        assert time.monotonic() - began < 4
+    assert (answer.status_code, is_in(client)) == (503, False)
+    assert "Part of the server is not responding. Try again in a few seconds." in plain(answer.content)
 
 
 OLD_PASSWORDS = {

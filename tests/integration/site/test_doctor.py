@@ -20,6 +20,7 @@ from audit.chain.keys import ensure_signing_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import check_language_models
+from copilot_site.embedded.process import ServiceFailed
 from copilot_site.home import Home
 from copilot_site.lib.version import VERSION
 from knowledge.retrieval import engine
@@ -95,7 +96,7 @@ def test_up_names_a_port_that_is_taken_and_another() -> None:
     with socket.socket() as somebody:
         somebody.bind(("127.0.0.1", port))
         somebody.listen()
-        with pytest.raises(CommandError, match=f"Port {port} of 127.0.0.1 cannot be used") as refused:
+        with pytest.raises(ServiceFailed, match=f"Port {port} of 127.0.0.1 cannot be used") as refused:
             call_command("up", port=port)
     assert f"PORT={port + 1}" in str(refused.value)
 

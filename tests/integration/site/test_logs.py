@@ -2,12 +2,15 @@
 
 import io
 import json
+import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 import redis
 from django.db import OperationalError, connection
+from django_structlog.celery.receivers import CeleryReceiver
 
 from business.connections.address import Address, Tls
 from business.connections.postgres_session import connect_to_source
@@ -80,6 +83,15 @@ def test_a_data_source_that_cannot_be_reached_is_told(lines: io.StringIO) -> Non
         pass
     [line] = [line for line in lines.getvalue().splitlines() if "data_source.unreachable" in line]
     assert "127.0.0.1" in line
+
+
+def test_periodic_tasks_that_expired_while_a_worker_was_busy_are_no_lines(lines: io.StringIO) -> None:
+    """As Celery's worker and django_structlog write of each, every few seconds."""
+    logging.getLogger("celery.worker.request").info("Discarding revoked task: %s[%s]", "agent.reap_runs", "1")
+    CeleryReceiver().receiver_task_revoked(SimpleNamespace(id="1", task="agent.reap_runs"), expired=True)
+    assert lines.getvalue() == ""
+    CeleryReceiver().receiver_task_retry(reason="the control")
+    assert "task_retrying" in lines.getvalue()
 
 
 def test_a_log_grows_to_a_limit_while_its_server_writes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

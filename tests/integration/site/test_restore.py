@@ -15,9 +15,12 @@ import pytest
 from django.conf import LazySettings
 from django.db import connection
 
+from audit.chain.checkpoints import sign_checkpoint
+from audit.chain.keys import ensure_signing_key
 from copilot_site import backup
 from copilot_site.lib.errors import InvalidInput
 from tests.embedders import home_with_model
+from tests.factories import make_base, make_document
 from tests.homes import ROOT, Checkout
 from tests.integration.site.backed_up import LINE
 
@@ -167,6 +170,28 @@ def test_a_backup_is_readable_by_its_owner_only(tmp_path: Path, settings: LazySe
     assert set(found.values()) == {0o700, 0o600}, found
     dump = f"backup/databases/{connection.settings_dict['NAME']}.dump"
     assert {dump, "apart/keys/kept.pem", f"backup/{backup.MANIFEST}"} <= found.keys()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("missing", ["files", "keys"])
+def test_a_backup_in_the_home_of_another_database_is_refused_in_one_sentence(
+    tmp_path: Path, settings: LazySettings, missing: str
+) -> None:
+    """A shell without the system's COPILOT_HOME: nothing would be in it but the database."""
+    settings.AUDIT_KEYS, settings.AUDIT_CHECKPOINTS = tmp_path / "keys", tmp_path / "checkpoints"
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # links audit entries, as a commit does
+    ensure_signing_key()
+    make_document(make_base())
+    sign_checkpoint()
+    if missing == "files":
+        settings.MEDIA_ROOT = tmp_path / "elsewhere"
+    else:
+        settings.AUDIT_KEYS = tmp_path / "elsewhere"
+    with pytest.raises(InvalidInput, match=r"set COPILOT_HOME \(now .*\)") as refused:
+        list(backup.create_backup(tmp_path / "backup", tmp_path / "apart"))
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "backup").exists()
 
 
 def test_files_of_an_earlier_backup_are_shared_and_changed_ones_are_not(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ def valkeys(checkout: Checkout) -> int:
 
 
 def test_a_first_command_makes_the_services_and_has_them_for_its_own_duration(tmp_path: Path) -> None:
-    """In a folder longer than the path of a socket, in which an earlier first start was killed."""
-    checkout = Checkout(tmp_path / ("long-" * 30) / "home")
+    """In a folder longer than the path of a socket, with what has a meaning in settings, in which an earlier first start was killed."""
+    checkout = Checkout(tmp_path / (r"""公司 的 "知识" it's #1 \n """ + "long-" * 30) / "home")
     checkout.root.parent.mkdir()
     half = checkout.home.create().root / "postgres.new"
     half.mkdir()
@@ -87,6 +87,16 @@ def test_a_first_command_makes_the_services_and_has_them_for_its_own_duration(tm
     assert not half.exists()
     for name, mode in (("secrets.json", 0o600), ("valkey.conf", 0o600), (".", 0o700)):
         assert (checkout.root / name).stat().st_mode & 0o777 == mode, name
+
+
+def test_the_service_that_was_started_ends_where_the_other_cannot(checkout: Checkout) -> None:
+    configuration = checkout.home.root / "valkey.conf"
+    configuration.unlink()
+    configuration.mkdir()
+    with pytest.raises(ConfigError), services.hold_services(checkout.home):
+        pass
+    assert "database system is ready" in (checkout.home.logs / "postgres.log").read_text()
+    assert checkout.processes() == []
 
 
 def test_services_that_run_are_used_and_left_running_and_those_of_a_killed_holder_stopped(checkout: Checkout) -> None:

@@ -1,7 +1,10 @@
 """The environment: read once, typed, refused with one sentence when it cannot be meant."""
 
+from pathlib import Path
+
 import pytest
 
+from copilot_site import config
 from copilot_site.config import Config, ConfigError, load_config, refuse_unknown_settings
 
 
@@ -56,6 +59,8 @@ def test_the_models_that_are_named_choose_embedder_and_reranker(
         ("PORT", "70000", "PORT cannot be used: Input should be less than or equal to 65535"),
         ("DATABASE_URL", "mysql://x", r"DATABASE_URL cannot be used: must start with postgresql://"),
         ("REDIS_URL", "localhost", "REDIS_URL cannot be used: must start with redis://"),
+        ("COPILOT_TIME_ZONE", "Asia/Peking", "COPILOT_TIME_ZONE cannot be used: Asia/Peking is no time zone"),
+        ("COPILOT_TIME_ZONE", "Asia", "COPILOT_TIME_ZONE cannot be used: Asia is no time zone"),
         ("COPILOT_SMTP_SECURITY", "ssl", "COPILOT_SMTP_SECURITY cannot be used"),
         ("COPILOT_EMBEDDER_BASE_URL", "models/v1", "COPILOT_EMBEDDER_BASE_URL cannot be used: must be an address"),
         (
@@ -74,6 +79,16 @@ def test_bad_value_stops_the_start_with_one_sentence(
         load_config()
     assert "\n" not in str(stopped.value)
     assert value == "http" or "SecretStr" not in str(stopped.value)
+
+
+def test_an_env_file_that_cannot_be_read_stops_the_start_with_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "BASE_DIR", tmp_path)
+    (tmp_path / ".env").write_bytes("COPILOT_SMTP_FROM=知识库".encode("gb18030"))
+    with pytest.raises(ConfigError, match=r"\.env cannot be read: save it as UTF-8") as stopped:
+        load_config()
+    assert "\n" not in str(stopped.value)
 
 
 def test_secrets_do_not_show_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:

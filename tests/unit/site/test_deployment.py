@@ -215,6 +215,26 @@ def test_no_secret_is_in_the_repository() -> None:
             assert (KUBERNETES / f"{file}.example").exists()
 
 
+def test_the_target_starts_every_process_and_the_page_fills_the_folders_of_the_units() -> None:
+    """`systemctl enable` reads no [Install] of what units share."""
+    wanted = re.findall(r"^Wants=(.*)$", UNITS["copilot.target"], re.MULTILINE)
+    services = {name for name in UNITS if name.endswith(".service")} - {"copilot-migrate.service"}
+    assert [set(names.split()) for names in wanted] == [services]
+    page = (BASE_DIR / "docs" / "how-to" / "deploy.md").read_text()
+    assert "systemctl enable --now copilot.target " in page
+    folders = re.findall(r"COPILOT_(?:HOME|STATIC_ROOT)=\S+", UNITS["common.conf"])
+    assert len(folders) == 2
+    assert f"export {' '.join(folders)}\n" in page
+
+
+def test_the_proxy_logs_neither_queries_nor_where_people_came_from() -> None:
+    sample = (BASE_DIR / "deploy" / "nginx" / "copilot.conf").read_text()
+    (format_name, fields), *others = re.findall(r"log_format (\w+) (.*);", sample)
+    assert others == []
+    assert not re.search(r"\$(request|request_uri|args|query_string|is_args|http_referer|arg_\w+)\b", fields)
+    assert all(line.endswith(f" {format_name};") for line in re.findall(r"access_log .*;", sample))
+
+
 @pytest.mark.parametrize("name", [name for name in UNITS if name.endswith(".service")])
 def test_a_unit_runs_a_program_of_ours_with_the_settings(name: str) -> None:
     text = UNITS[name]

@@ -24,6 +24,7 @@ OWN = {
     "copilot_site/backup.py": "files of backups that were written here",
     "copilot_site/embedded": "files of services that were written here",
     "copilot_site/home.py": "a file that was written here",
+    "copilot_site/management/commands/wait_ready.py": "what our web server answers",
     "copilot_site/lib/slow_statements.py": "what was written here",
     "copilot_site/lib/confinement/plan.py": "between a process and its child",
     "knowledge/embedding/model_files.py": "a manifest that was written here",

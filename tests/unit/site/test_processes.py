@@ -119,7 +119,7 @@ def test_beat_begins_anew_with_a_file_whose_entries_were_cut_short(tmp_path: Pat
         raw[b"entries"] = b""
     schedule = Schedule(app, schedule_filename=name, lazy=True)
     schedule.setup_schedule()
-    assert "heartbeat" in schedule.schedule
+    assert "copilot_site.heartbeat" in schedule.schedule
     schedule.close()
 
 

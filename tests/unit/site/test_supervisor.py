@@ -87,6 +87,24 @@ def test_a_part_that_lasted_begins_anew() -> None:
     assert kept.look(240.0 + SLOW_S) == "flighty ended by itself; it is started again."
 
 
+@pytest.mark.parametrize("is_starting", [True, False])
+def test_what_never_lasts_while_the_system_starts_ends_it_and_later_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], is_starting: bool
+) -> None:
+    monkeypatch.setattr(module, "LOOK_S", 0.01)
+    monkeypatch.setattr(module, "PAUSES_S", (0.0,) * (MAX_ENDS - 1))
+    supervisor, part = Supervisor(tmp_path / "processes.json"), Flighty()
+    stop = threading.Timer(0.5, supervisor._stopping.set)
+    stop.start()
+    failed = supervisor.keep([part], is_starting=lambda: is_starting)
+    stop.cancel()
+    assert len(part.started_at) == MAX_ENDS - 1
+    assert failed == (
+        "flighty ended 5 times before the system was ready; the lines above say why." if is_starting else None
+    )
+    assert ("it is tried again every" in capfd.readouterr().out) == (not is_starting)
+
+
 @contextmanager
 def keeping(supervisor: Supervisor) -> Iterator[None]:
     thread = threading.Thread(target=supervisor.keep)
