@@ -39,4 +39,4 @@ EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=6s --start-period=60s \
   CMD ["python", "-IS", "-c", "from http.client import HTTPConnection as C; c = C('localhost', 8000, timeout=5); c.request('GET', '/readyz'); exit(c.getresponse().status != 200)"]
 # After SIGTERM streams have half a minute to end; who stops the container waits a little longer.
-CMD ["uvicorn", "copilot_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--lifespan", "off", "--log-level", "warning", "--timeout-graceful-shutdown", "30", "--timeout-keep-alive", "75", "--timeout-worker-healthcheck", "30"]
+CMD ["uvicorn", "copilot_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--lifespan", "off", "--timeout-graceful-shutdown", "30", "--timeout-keep-alive", "75", "--timeout-worker-healthcheck", "30"]

@@ -78,6 +78,6 @@ def ask_readyz(url: str) -> list[str]:
     try:
         with closing(HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
             connection.request("GET", "/readyz", headers={"Host": name})
-            return list(json.loads(connection.getresponse().read())["failing"])
+            return list(json.loads(connection.getresponse().read()).get("failing", ["web"]))
     except (OSError, HTTPException, ValueError):
         return ["web"]
