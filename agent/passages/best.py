@@ -25,7 +25,7 @@ MAX_SENTENCES = 3  # highlighted in a passage
 SAID = 0.5  # weight of matching words besides similarity; chosen by hand
 BEGINS = 0.5  # … and of beginning with the requested code or number; chosen by hand
 MIN_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
-MAX_ROWS = 12  # of a table that is highlighted as a whole
+MAX_ROWS = 12  # of a table that is highlighted as a whole; chosen by hand
 CLOSE = 0.15  # score distance from the best sentence up to which others are highlighted too
 MAX_WEIGHED = 40  # sentences of a passage
 # The threshold from which a passage is relevant at all, on the ranker's scale.

@@ -87,8 +87,9 @@ def keep_last_folder(document: Document) -> None:
     VerifiedSource.objects.filter(document=document).update(folder=place if place.kind == FolderKind.FOLDER else None)
 
 
+@transaction.atomic
 def delete_unreachable_answers() -> None:
-    """Delete the texts that nobody can be shown any more: a source is gone, and with it who could read that."""
+    """Delete the texts that nobody may see any more, because nobody is known to have been able to read a deleted source."""
     gone = VerifiedSource.objects.filter(document=None, data_source=None, folder=None)
     for answer in VerifiedAnswer.unscoped.filter(pk__in=gone.values("answer")):
         record_action(None, Action.VERIFIED_RETIRED, answer, reason=Flag.GONE)

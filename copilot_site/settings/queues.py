@@ -38,7 +38,7 @@ PERIODS_S = {
     "agent.throw_files_away": 3600, "authz.clear_sessions": 3600, "knowledge.empty_trash": 3600, "knowledge.remind_of_reviews": 3600,
     **({"authz.sync_directory": 3600} if config.ldap_url else {}),  # every account is looked up: a load on a directory
 }  # fmt: skip
-# What expired while every worker was busy is not done twice.
+# Expire a task after its period, so that it does not pile up while all workers are busy.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": float(every), "options": {"expires": every}} for task, every in PERIODS_S.items()
 }

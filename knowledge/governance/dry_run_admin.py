@@ -35,7 +35,8 @@ def render_effects_page(
     context: title, way ((address, name) above), back and back_name, action (where the change is posted again), asked or sentence.
     fields: names of the form that was posted.
     """
-    shown, by = {"gained": effects.gained_documents, "lost": effects.lost_documents}, Principal.of(request.user)
+    by = Principal.of(request.user)
+    shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
     return render_admin_page(
         request,
         "admin/rights/confirm.html",

@@ -97,7 +97,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 
 
 class PreviewSerializer(serializers.Serializer[SourcePreview]):
-    """What a run would bring: number of pages (at least so many if `is_more`) and the first ten titles."""
+    """The expected result of a run: number of pages (at least so many if `is_more`) and the first ten titles."""
 
     count = serializers.IntegerField()
     is_more = serializers.BooleanField()

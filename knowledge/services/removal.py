@@ -22,7 +22,7 @@ from knowledge.page_images import list_stored_images
 logger = logging.getLogger(__name__)
 
 removing: Registry[Callable[[Document], None]] = Registry("reader of what is deleted")
-"""Called with each document that is about to be deleted for good, inside the transaction: for apps above this one."""
+"""Callbacks of upper apps in the deleting transaction, with the document before it is deleted for good."""
 Files = list[tuple[UUID, Storage, list[str]]]
 """Of each version its id, its storage, and the names there of its original and its blocks."""
 

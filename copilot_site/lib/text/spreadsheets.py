@@ -7,7 +7,7 @@ from typing import cast
 
 from copilot_site.lib.storage.files import SentInParts
 
-# Where a formula may start: in a cell, and after what another spreadsheet may take for the end of one. Excel separates by semicolons in
+# Match the start of a formula: in a cell, and after what another spreadsheet may take for the end of one. Excel separates by semicolons in
 # German and Dutch, and then reads the quotes of later cells as text: quotes alone end nothing. Full-width signs too: spreadsheets with an
 # East Asian input method take them for their ASCII forms.
 _START = r"""(?<![^;\t\r\n])%s(?=[ '"]*[=+\-@＝＋－＠])"""

@@ -19,7 +19,7 @@ WORD = re.compile(r"\w")
 LINE = "\v"  # a line end, unlike the source's white space
 
 Mode = Literal["blocks", "item", "flat"]
-"""How a paragraph ends: with its block, with a line in a list item, or with a line in text without blocks."""
+"""The end of a paragraph: with its block, with a line in a list item, or with a line in text without blocks."""
 
 
 @dataclass
